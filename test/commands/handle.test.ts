@@ -110,7 +110,7 @@ t.test('a retry whose event is in the log was handled, though a later event cann
   await t.rejects(handleOn(streams)({ ...other, origin: { ...other.origin, isRetry: true } }), { name: 'DecodeError' })
 })
 
-t.test('what somebody appends to a request of a person, and nobody can read, says nothing of it', async (t) => {
+t.test('an event that nobody can read says nothing about the request of a person that it is appended to', async (t) => {
   const id = randomUUID()
   const asked = { person_request_id: id, user_id: '1', type: 'export', number_digest: '0'.repeat(32), requested_at: new Date().toISOString() }
   await streams.append(personRequestStream(id), [
@@ -126,7 +126,7 @@ const long = newId()
 await owner(createRequest(long))
 for (let n = 0; n < 20; n++) await owner(updateRequest(long, { assistant_name: `Name ${n}` }))
 
-/** What a command of the user asks the store in a process, which knows the stream or not. */
+/** The reads that a command of the user makes in a process, which knows the stream or not. */
 async function asked (userId: string, assistantId: number, isKnown: boolean): Promise<unknown[]> {
   const questions: unknown[] = []
   const observed: Streams = {
@@ -253,7 +253,7 @@ t.test('deletions and creations from four processes at once never leave two lead
   }
 })
 
-t.test('what one process remembers of the leads of a contact and of one of them are two things', async (t) => {
+t.test('a process remembers the leads of a contact and one of these leads apart', async (t) => {
   const contact = randomUUID()
   const handle = handleOn(streams)
   await handle(leadRequest(1, contact))
@@ -306,7 +306,7 @@ for (const [way, method] of Object.entries(ways)) {
   })
 }
 
-t.test('what was deleted for good cannot be created again, and says so', async (t) => {
+t.test('a stream that was deleted for good cannot be created again, and the refusal says so', async (t) => {
   const contact = randomUUID()
   await handleOn(streams)(leadRequest(1, contact))
   await client.tombstoneStream(`lead-1-${contact}`)

@@ -80,7 +80,7 @@ t.test('a retry of what was refused is refused in the same words, also where a n
   }
 })
 
-t.test('of two requests at once one is handled, the other is told to wait or gets its answer', async (t) => {
+t.test('one of two requests at once is handled, the other is told to wait or gets its answer', async (t) => {
   const key = randomUUID()
   const answers =
     await Promise.all(Array.from({ length: 8 }, () => call('POST', '/user/assistant', newAssistant, keyed(key))))
@@ -136,7 +136,7 @@ t.test('If-Match lets an update through only at the revision that it names', asy
 
 const idempotency = new Idempotency(pool, keys)
 
-/** What a crash between the append and the answer leaves: the event, and a row whose lease runs out. */
+/** Leaves what a crash between the append and the answer does: the event, and a row whose lease runs out. */
 const crashed = async (key: string, lease = '- 1 second') => await pool.query(`
   UPDATE ledger.idempotency_keys
   SET committed_at = NULL, about = NULL, answer = NULL, answer_key_id = NULL, leased_until = now() + $2::interval
@@ -257,7 +257,7 @@ t.test('an id whose stream exists already is passed over, and nobody else\'s ass
   // A dispatcher that took over meanwhile has marked more ids: below them none is given out at all.
   const block = 20
   while (first.body.data.id <= Math.max(marked, block)) first = await call('POST', '/user/assistant', newAssistant)
-  // What an older Postgres beside a newer log looks like to another process: the next block begins with that id.
+  // Another process finds this with an older Postgres beside a newer log: the next block begins with that id.
   await pool.query("SELECT setval('ledger.assistant_ids', $1)", [first.body.data.id - block])
   const { url } = await service.start(['api'])
   const token = await service.token('2')

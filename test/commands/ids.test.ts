@@ -58,8 +58,7 @@ t.test('a Postgres that is away costs the request that asked, and no id', async 
 })
 
 t.test('a block that reaches beyond the highest id is refused, however often it is asked for', async (t) => {
-  const { pool } = await scratchLedger(t)
-  const process = openIds(pool, async () => true)
+  const process = ids()
   await pool.query("SELECT setval('ledger.lead_ids', $1)", [largestId - 399])
   const [last = 0] = (await process.take('lead', 200)).slice(-1)
   t.equal(last, largestId)

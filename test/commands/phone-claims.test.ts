@@ -17,7 +17,7 @@ const [digest, other] = [phoneHash(Buffer.alloc(32, 1)), phoneHash(Buffer.alloc(
 
 class Killed extends Error {}
 
-/** What stands for a process: what it asks of the log waits for its turn, and fails for ever once it was killed. */
+/** Stands for a process: its calls of the log wait for their turn, and fail for ever once it was killed. */
 function claimingProcess (turn: (doing: string) => Promise<void> = async () => {}) {
   const taking: Streams = {
     ...streams,

@@ -103,7 +103,7 @@ t.test('each role reads every secret from a file that it is given, and has none 
   }
 })
 
-t.test('what not everybody has stands in a comment, and nothing is forgotten', async (t) => {
+t.test('a secret that not everybody has stands in a comment, and none is forgotten', async (t) => {
   const named = [...text.matchAll(/^ {4}(?:# )?([A-Z_]+)_FILE: \/run\/secrets\/([a-z-]+)/gm)]
   t.same(named.map(([, name]) => name).sort(), secretNames.filter((name) => !noSecret.includes(name)).sort())
   for (const [, , secret] of named) {
@@ -128,7 +128,7 @@ else {
   })
 }
 
-/** Of embedded back ends, or of Compose alone. */
+/** Settings of embedded back ends, or of Compose alone. */
 const elsewhere = ['DATA_DIR', 'EMBEDDED_EVENTSTORE_PORT', 'COMPOSE_PROFILES', 'POSTGRES_PASSWORD']
 const offered = offeredSettings.filter((name) => !elsewhere.includes(name)).sort()
 

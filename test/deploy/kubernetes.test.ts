@@ -83,7 +83,7 @@ const table = /\| metric \| labels \|[^]*?\n\n/.exec(operations)?.[0] ?? ''
 const documented = [...table.matchAll(/`(ringledger_\w+)`/g)].map(([, name = '']) => name)
 const asked = (text: string) => [...text.matchAll(/ringledger_\w+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, ''))
 
-t.test('what is asked for is documented, and so is measured', async (t) => {
+t.test('each metric that rules and dashboards ask for is documented, and so is measured', async (t) => {
   t.ok(documented.length > 20, 'the metrics are found')
   const shown = dashboard.panels.flatMap(({ targets }) => targets)
   const expressions = [...rules, ...shown].map(({ expr }) => expr)

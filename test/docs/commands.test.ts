@@ -6,7 +6,7 @@ import { commandLine } from '../../src/cli/commands.js'
 
 interface Named { file: string, command: string }
 
-/** What stands in blocks of code and between backticks: from `ringledger` or `npm` to the end of its command. */
+/** Finds commands in blocks of code and between backticks: from `ringledger` or `npm` to the end. */
 function commandsIn (file: string, text: string): Named[] {
   const fenced = [...text.matchAll(/^```(?:bash|sh|)\n([^]*?)^```$/gm)].map(([, code = '']) => code)
   const prose = text.replace(/^```[^]*?^```$/gm, '')
@@ -71,7 +71,7 @@ const files = [
 const named = files.flatMap((file): Named[] => commandsIn(file, readFileSync(file, 'utf8')))
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 
-/** Of the recipes for what is not there. */
+/** Recipes name them for what is not there. */
 const madeUp = ['ringledger catalog voices']
 
 t.test('every command of ringledger that a document names is there, with the options that it names', async (t) => {

@@ -25,7 +25,7 @@ t.test('every golden event of a current version is decoded without loss', async 
   }
 })
 
-t.test('what the golden events say of persons is in their bytes up to the version that seals it', async (t) => {
+t.test('golden events show persons in their bytes up to the version that seals them', async (t) => {
   for (const [type, { stored, schemas }] of Object.entries(eventVersions)) {
     if (!stored) continue
     const dataOf = (version: number) => golden(type, String(version)).data

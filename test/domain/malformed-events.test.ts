@@ -63,7 +63,7 @@ t.test('types that are not ours are nobody’s business, whatever their version'
   t.throws(() => currentVersion('constructor'), /no event type/)
 })
 
-t.test('what is wrong is told of each field, in words', (t) => {
+t.test('each wrong field is named, in words', (t) => {
   const { data, ...place } = golden('CallCompleted', '1')
   const problemOf = (given: unknown) => tryDecode({ ...place, data: given, metadata: {}, revision: 3n }).problem
   const at = `CallCompleted at ${place.stream}@3: `

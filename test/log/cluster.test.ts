@@ -30,7 +30,7 @@ async function clustered (t: Test) {
   return { cluster, streams, append, members: cluster.members }
 }
 
-t.test('an outage of the whole cluster rejects calls, ends no process, and is over by itself', async (t) => {
+t.test('an outage of the whole cluster rejects calls, ends no process, and needs no restart', async (t) => {
   const { cluster, streams, append } = await clustered(t)
   const following = streams.follow(
     { after: await streams.head(), eventTypes: ['Happened'], signal: AbortSignal.timeout(20_000) }
@@ -58,7 +58,7 @@ t.test('appends go on after a discovery that failed, though the members answer',
   await eventually(() => append().then(() => true, () => false))
 })
 
-t.test('of a URL with two hosts one is an embedded store, which is ended and started again', async (t) => {
+t.test('a URL may name two hosts, one of which is an embedded store that ends and starts again', async (t) => {
   const postgres = await scratchPostgres(t)
   const first = await eventStoreOn(postgres.url)
   const url = `esdb://127.0.0.1:${first.port},127.0.0.1:1?tls=false`

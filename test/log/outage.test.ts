@@ -1,4 +1,4 @@
-// What the log says of an outage of the event store.
+// The log names an outage of the event store once.
 import t from 'tap'
 import { AccessRefused, EventStoreUnavailable } from '../../src/log/errors.js'
 import { Outages } from '../../src/log/event-log.js'
@@ -8,7 +8,7 @@ const refused = new AccessRefused('no right')
 const tellsAway = 'The event store is not available.'
 const tellsRefused = 'The event store refuses access.'
 
-/** What is told of an outage with these failures, one after the other. */
+/** The lines about an outage with these failures, one after the other. */
 function toldOf (...failures: Error[]): string[] {
   const told: string[] = []
   const tell = (_details: object, message: string) => { told.push(message) }

@@ -1,4 +1,4 @@
-// What is wrong with the way to an event store is told in words that say what to mend, and never with the password.
+// A start names what is wrong with the way to an event store, in words that say what to mend, without the password.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -109,7 +109,7 @@ t.test('options of the URL are checked by name, and its login is never shown', a
   t.equal(refused({ EVENTSTORE_URL: `${url}?keepAliveInterval=-1&discoveryInterval=0` }), '')
 })
 
-t.test('what the client does not use of a URL without TLS is said, and never shown', (t) => {
+t.test('a URL without TLS is warned about by the parts that the client does not use, which are never shown', (t) => {
   t.strictSame(unusedOf('esdb://ringledger:s3cret@a:2113,b:2113?TLS=false'), {
     found: 'EVENTSTORE_URL has tls=false, and without TLS the client does not use its login',
     mend: 'Leave out tls=false, or the login.'

@@ -95,7 +95,7 @@ t.test('ids of events follow from their command: UUIDs of version 5', async (t) 
   t.not(eventId(dns, 0), eventId(dns, 1))
 })
 
-t.test('a connection that was closed opens nothing any more, which nobody would close', async (t) => {
+t.test('a closed connection opens nothing, as nobody would close it', async (t) => {
   const closed = connectionTo(t, store.url)
   const streams = new EventLog(closed)
   await streams.append(name(), [proposed()], noStream)
@@ -128,7 +128,7 @@ t.test('an append whose acknowledgement is lost is followed up, and stands once'
   t.strictSame((await direct.read(stream)).map(({ id }) => id), events.map(({ id }) => id))
 })
 
-t.test('that one append was not written says nothing of those that wait beside it', async (t) => {
+t.test('an append that was not written says nothing about those that wait beside it', async (t) => {
   const sql = new pg.Client({ connectionString: postgres.url })
   await sql.connect()
   t.teardown(() => sql.end())
@@ -147,7 +147,7 @@ t.test('that one append was not written says nothing of those that wait beside i
   t.equal((await direct.read(refused)).length, 0)
 })
 
-t.test('it is found although somebody wrote after it', async (t) => {
+t.test('an append whose answer was lost is found although somebody wrote after it', async (t) => {
   const { proxy, streams } = await behindProxy(t)
   const [stream, event] = [name(), proposed()]
   proxy.loseAnswers()

@@ -60,7 +60,7 @@ const typesOf = ({ events }: Follower) => events.map(({ type }) => type).join(''
 
 interface Follower {
   events: StoredEvent[]
-  /** Of the batches, from the first on. */
+  /** The positions of the batches, from the first on. */
   positions: bigint[]
   reached (): bigint
   stop (): Promise<void>
@@ -175,7 +175,7 @@ t.test('an event that cannot be opened fails those who take it, and no other', a
   await eventually(() => counted.open() === 1)
 })
 
-t.test('who takes other types, or does not say that it may share, has a subscription of its own', async (t) => {
+t.test('a follower that takes other types, or does not say that it may share, has a subscription of its own', async (t) => {
   const { counted, streams } = shared()
   const after = await direct.head()
   follower(t, streams, { eventTypes: ['A'], after })

@@ -46,7 +46,7 @@ t.test('each gets its own row, or none, beside other questions', async (t) => {
   t.equal(sent.length, 1)
 })
 
-t.test('what is asked alone is a statement by itself', async (t) => {
+t.test('a question that is asked alone is a statement of its own', async (t) => {
   const { sent, find } = counting()
   t.strictSame(await find(7, 'user 1'), { note: 'note 7' })
   t.strictSame(await find(8, 'user 0'), { note: 'note 8' })

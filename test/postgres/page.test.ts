@@ -29,7 +29,7 @@ async function add (owner: string, first: number, count: number, bytes: number):
     FROM generate_series($2::bigint, $2::bigint + $3 - 1) i`, [owner, first, count, bytes])
 }
 
-/** What the pages behind one another hold, from the first page on. */
+/** All pages, from the first one on. */
 async function walk (owner: string, perPage: number): Promise<Array<Paged<Thing>>> {
   const pages: Array<Paged<Thing>> = []
   for (let after: string[] | null = []; after;) {
@@ -76,7 +76,7 @@ t.test('a page of fewer rows than fit is not cut', async (t) => {
   for (const perPage of [1, 2, 3]) t.equal((await things({ page: 1, perPage }, 'large')).isCut, false)
 })
 
-t.test('a row that is larger than a page is a page by itself', async (t) => {
+t.test('a row that is larger than a page is a page of its own', async (t) => {
   await add('larger', 2_000, 3, 1024 * 1024 + 1)
   const pages = await walk('larger', 100)
   t.strictSame(pages.map(idsOf), [[2_002], [2_001], [2_000]])

@@ -85,7 +85,7 @@ t.test('an erased key is gone in every process, also where nothing is cached, an
   t.match((await streams.read(personKeyStream(person))).map(({ type }) => type), ['PersonKeyCreated'], 'the former events are hidden')
 })
 
-t.test('what is left of the stream ends with an event without the key, as a scavenge keeps the last one', async (t) => {
+t.test('an erased stream ends with an event without the key, as a scavenge keeps the last one', async (t) => {
   const { number, person } = somebody()
   const deleted: bigint[] = []
   const through: Streams = { ...streams, delete: async (_stream, expected) => { deleted.push(expected) } }
@@ -189,7 +189,7 @@ t.test('a key that was just made passes before what is sealed under it, which ev
   }
 })
 
-t.test('who takes events as they are stored gets them sealed, without any key', async (t) => {
+t.test('a reader that takes events as they are stored gets them sealed, without any key', async (t) => {
   const after = await streams.head()
   const eventTypes = ['PhoneNumberBlacklisted']
   const options = { after, eventTypes, signal: until(t).signal }

@@ -35,7 +35,7 @@ async function secretKeyRig (t: Teardown) {
     await eventually(async () => (await noted()).rowCount === count)
     return keys
   }
-  /** What the files of the store hold of a person, after a scavenge. */
+  /** All that the files of the store hold about a person, after a scavenge. */
   async function stored (person: string): Promise<string> {
     await streams.scavenge()
     const events = (await collect(client.readAll())).map(({ event }) => JSON.stringify([event?.streamId, event?.data]))
@@ -97,7 +97,7 @@ function around (call: Call, when: 'before' | 'after', happens: () => Promise<vo
     }
   }
 }
-/** What comes after one call comes before the next one. RACES=all tries every moment. */
+/** The moment after one call is the moment before the next one. RACES=all tries every moment. */
 const moments = [
   { call: 'append', when: 'after' }, { call: 'last', when: 'before' },
   ...(['last', 'read', 'truncate'] as const).map((call) => ({ call, when: 'after' }) as const)
@@ -136,7 +136,7 @@ t.test('two that reseal at once append each key once', async (t) => {
 })
 
 t.test('a lost key refuses a start and a reseal, with an empty ledger too, and nothing is changed', async (t) => {
-  // Of its own: a start looks through a log for two seconds at most.
+  // A rig of its own, as a start looks through a log for two seconds at most.
   const { pool, streams, made, resealTo, forgetLedger, visible } = await secretKeyRig(t)
   const [key] = await made(second)
   const start = (current: Buffer, ...previous: Buffer[]) =>

@@ -194,7 +194,7 @@ t.test('a report as large as reports may be is sealed too', async (t) => {
   t.strictSame(shown.body.data.transcript, transcript)
 })
 
-t.test('what an engine appends stays as it is', async (t) => {
+t.test('an event that an engine appends stays as it is', async (t) => {
   const data = { call_id: 'of-engine', ...report() }
   await service.parts.streams.append('call-of-engine', [{ id: randomUUID(), type: 'CallCompleted', data, metadata: {} }], noStream)
   t.strictSame(JSON.parse(await bytes('of-engine')), [data])
@@ -238,6 +238,6 @@ t.test('events whose sealed part is odd cannot be read, and what comes behind th
   t.equal((await call('GET', '/user/lead/900000')).status, 404)
 })
 
-t.test('what is sealed as it should be is taken', async (t) => {
+t.test('a sealed part as it should be is taken', async (t) => {
   t.strictSame(sealedIn({ sealed: sound }), sound)
 })

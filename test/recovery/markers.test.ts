@@ -83,7 +83,7 @@ t.test('a marker whose append was never acknowledged is ours all the same', asyn
   t.equal(await write(), true)
 })
 
-t.test('of two processes that write at the same time both go on', async (t) => {
+t.test('two processes that write at the same time both go on', async (t) => {
   const { write, state } = await database(log())
   const written = await Promise.allSettled([write(), write(), write()])
   t.ok(written.some(({ status }) => status === 'fulfilled'))
@@ -327,7 +327,7 @@ t.test('campaigns, phone numbers and do-not-call entries of the log are told, an
   t.same([await ids.take('campaign'), await ids.take('phone_number'), await ids.take('blacklist')], [[70], [90], [110]])
 })
 
-t.test('what no reader could read is not appended', async (t) => {
+t.test('an event that no reader could read is not appended', async (t) => {
   const { data } = leadCreated(1, 1)
   const sender = { commandId: '00000000-0000-4000-8000-000000000000', correlationId: 'c' }
   const event = (lead_id: number) => ({ type: 'LeadCreated' as const, data: { ...data, lead_id } as never })

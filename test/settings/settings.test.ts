@@ -186,7 +186,7 @@ t.test('each setting takes what it is for, with white space and a comma at the e
   t.end()
 })
 
-t.test('what a setting cannot be, or what programs would read as another value, is refused by its name in one line', (t) => {
+t.test('a value that a setting cannot have, or that programs would read as another, is refused by its name in one line', (t) => {
   for (const [name, values] of Object.entries(refused)) {
     for (const value of values) {
       const env = { ...secrets, [name]: value }
@@ -324,7 +324,7 @@ if (!isRoot) {
   })
 }
 
-t.test('what is wrong with the content names the file, and not the content', async (t) => {
+t.test('a refusal of a content names the file, and not the content', async (t) => {
   const path = file('short', 'hunter2')
   refuses(
     t, { JWT_SECRET_FILE: path, DATABASE_URL_FILE: path }, 'JWT_SECRET', 'DATABASE_URL', 'SECRET_KEY', 'LEAD_DIGEST_KEY'
@@ -348,7 +348,7 @@ function added (environment: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return environment
 }
 
-/** What a command says that runs in `folder`, without what keeps the commands of other tests from its `.env`. */
+/** Runs a command in `folder`, without the variable that keeps commands of other tests from its `.env`. */
 function command (args: string[], variables: string[] = []): { status: number | null, stdout: string, stderr: string } {
   const env = ['-i', `PATH=${process.env.PATH ?? ''}`, ...variables]
   return spawnSync('env', [...env, process.execPath, bin, ...args], { encoding: 'utf8', cwd: folder })
@@ -364,7 +364,7 @@ t.test('the environment wins, also with an empty value', async (t) => {
   t.strictSame(added({ PORT: '5000', HOST: '' }), { PORT: '5000', HOST: '', LOG_LEVEL: 'warn' })
 })
 
-t.test('what is broken is told by its line, and never shown', async (t) => {
+t.test('a broken file is refused with the number of the line, and the line is never shown', async (t) => {
   const cases: Array<[text: string | Buffer, why: RegExp]> = [
     ['A=1\nhunter2\nB=2', /\.env is broken at line 2: write each setting as NAME=value/],
     ['A="1\nB=hunter2', /broken at line 1/],

@@ -46,7 +46,7 @@ t.test('a subscription at the end of the log is alive, however long nothing happ
   t.match(lag(), { name: 'leads', position: 100n, lag: 0n, lagSeconds: 0, isAlive: true, isKeepingUp: true })
 })
 
-t.test('what was read is not shown as fresh once nothing can be read', async (t) => {
+t.test('an old lag is not shown as fresh once nothing can be read', async (t) => {
   const { log, fresh, lag, longer, sampled } = monitored(t)
   await sampled()
   t.match(fresh(), [{ lag: 0n }])

@@ -31,7 +31,7 @@ function contender (name: string, own = pool, yields = false) {
   }
 }
 
-t.test('of several one owns, and the next one takes over when it lets go, with a higher epoch', async (t) => {
+t.test('one of several owns a lease, and the next one takes over when it lets go, with a higher epoch', async (t) => {
   const contenders = Array.from({ length: 3 }, () => contender('handed over'))
   await eventually(() => contenders.some(({ owned }) => owned.length > 0))
   const epochs: bigint[] = []
@@ -61,14 +61,14 @@ t.test('a holder that dies without a release is replaced within five seconds, an
   const [second] = next.owned
   t.equal(second?.lease.epoch, 2n)
   t.ok((second?.from ?? Infinity) - frozenAt < 7_000, `after ${(second?.from ?? 0) - frozenAt} ms`)
-  t.ok(knewAt <= (second?.from ?? 0) + 200, 'the former owner noticed by itself')
+  t.ok(knewAt <= (second?.from ?? 0) + 200, 'the former owner noticed alone')
   await next.stop()
   await proxy.close()
   await frozen.stop()
   await farPool.end()
 })
 
-t.test('what work throws is thrown on, after the lease was given back', async (t) => {
+t.test('an error of the work is thrown on, after the lease was given back', async (t) => {
   const signal = new AbortController().signal
   const failing = wheneverLeased({ pool, name: 'failing', holder: 'test', signal }, async () => {
     throw new Error('no')
@@ -96,7 +96,7 @@ t.test('a later holder’s claim fences former ones off: neither rows nor checkp
   t.strictSame((await pool.query('SELECT n FROM fenced_rows')).rows, [{ n: 10 }, { n: 30 }])
 })
 
-t.test('who fills in gives way at once to an owner that does not, and takes over from nobody', async (t) => {
+t.test('a holder that yields gives way at once to one that does not, and takes over from nobody', async (t) => {
   const filling = contender('yielded', pool, true)
   await eventually(() => filling.owned.length === 1)
   const other = contender('yielded', pool, true)

@@ -87,7 +87,7 @@ t.test('a stop lets the batch in hand finish', async (t) => {
   t.strictSame(await ids(), [wanted])
 })
 
-t.test('what the store delivers again is handled once', async (t) => {
+t.test('an event that the store delivers again is handled once', async (t) => {
   const { client } = connection.session
   const subscribe = client.subscribeToAll.bind(client)
   t.teardown(() => Object.assign(client, { subscribeToAll: subscribe }))

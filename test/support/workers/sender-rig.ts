@@ -43,7 +43,7 @@ export async function senderRig (t: Teardown) {
 }
 
 const tables = [
-  'webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts', 'webhook_workers', 'webhook_notices', 'webhook_secrets',
+  'webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts', 'webhook_workers', 'webhook_notices', 'webhook_secrets', 'work',
   'dispatch_assistants', 'dispatch_leads', 'dispatch_campaigns', 'dispatch_blacklist', 'parked_events'
 ]
 

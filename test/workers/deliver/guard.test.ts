@@ -25,7 +25,7 @@ t.test('private and reserved addresses are blocked, to the edge of each range', 
   for (const ip of open) t.equal(blockedReason(ip, []), undefined, ip)
 })
 
-t.test('what is not an address is blocked', async (t) => {
+t.test('a text that is no address is blocked', async (t) => {
   for (const text of ['', 'localhost', '1.2.3', 'g::1', '1.1.1.1/8']) t.ok(blockedReason(text, []), text)
 })
 
@@ -58,7 +58,7 @@ t.test('an https URL with a name or a public address may be stored', async (t) =
   }
 })
 
-t.test('what is no absolute https URL is refused', async (t) => {
+t.test('a URL that is not absolute, or not https, is refused', async (t) => {
   const noUrls = [
     '', 'example.com', '//example.com', '/hook', 'ftp://example.com', 'http://example.com', 'https:example.com',
     'https://', 'https:///example.com', 'https://?x', 'https://example.com\\x', 'https:\\\\example.com', ' https://example.com', 'https://example.com ', 'https://exa mple.com',

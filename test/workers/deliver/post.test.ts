@@ -8,8 +8,7 @@ import { dnsStub, rawServer } from './servers.js'
 import { type Answer, answers, receiver } from '../../support/receivers/receiver.js'
 import type { Teardown } from '../../support/teardown.js'
 
-// Variables of the environment, which other tests of the process do not see.
-/** Sets variables until the test is over. */
+/** Sets variables of the environment until the test is over. */
 function setEnvironment (t: Teardown, variables: Record<string, string>): void {
   for (const [name, value] of Object.entries(variables)) {
     const before = process.env[name]
@@ -99,13 +98,13 @@ t.test('a packed answer is shown unpacked, as far as it is kept', async (t) => {
   t.match(await send(poster(t), odd.url), { status: 200, excerpt: 'plain' })
 })
 
-t.test('what TLS refuses is one line in words', async (t) => {
+t.test('a refusal of TLS is one line in words', async (t) => {
   const plain = await rawServer(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   const result = await send(poster(t), plain.url.replace('http:', 'https:'))
   t.match(result, { kind: 'failure', stage: 'tls', message: /^the TLS handshake failed: [a-z0-9 ]+$/ })
 })
 
-t.test('of two Retry-After the first one counts', async (t) => {
+t.test('the first of two Retry-After counts', async (t) => {
   const hook = await rawServer(t, (socket) => socket.on('data', () =>
     socket.end('HTTP/1.1 503 x\r\nretry-after: 7\r\nretry-after: 9\r\ncontent-length: 0\r\n\r\n')))
   t.match(await send(poster(t), hook.url), { status: 503, retryAfter: '7' })
@@ -166,8 +165,6 @@ t.test('failures are named by where they happened', async (t) => {
   t.match(await send(poster(t), reset.url.replace('http:', 'https:')), { kind: 'failure' })
   const junk = await rawServer(t, (socket) => socket.on('data', () => socket.end('not http at all\r\n\r\n')))
   t.match(await send(poster(t), junk.url), { kind: 'failure', stage: 'connection' })
-  const plain = await receiver(t)
-  t.match(await send(poster(t), plain.url.replace('http:', 'https:')), { kind: 'failure', stage: 'tls' })
   const nameless = poster(t, loopback, async () => [])
   t.match(await send(nameless, 'http://nowhere.example:8080/'), { kind: 'failure', stage: 'dns' })
 })

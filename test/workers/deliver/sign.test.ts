@@ -1,23 +1,11 @@
 import t from 'tap'
 import { randomBytes } from 'node:crypto'
-import { Webhook } from 'standardwebhooks'
 import { keyId, seal, unseal } from '../../../src/privacy/sealed-text.js'
 import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
 
-const body = '{"text":"Grüezi 👋","large":9007199254740991}'
-const bytes = Buffer.from(body)
-const signed = (secrets: string[], at = new Date()) =>
-  signedHeaders({ id: 'c7a8e3f0-0000-5000-8000-000000000000', attempt: 3, at }, '0.0.0', bytes, secrets)
-
-t.test('during a rotation the old and the new secret both verify', async (t) => {
-  const [current, previous] = [newSecret(), newSecret()]
-  const headers = signed([current, previous])
-  for (const secret of [current, previous]) t.ok(new Webhook(secret).verify(body, headers))
-  t.match(headers['webhook-signature'], /^v1,\S+ v1,\S+$/)
-})
-
 t.test('the headers carry whole seconds and the number of the attempt', async (t) => {
-  t.match(signed([newSecret()], new Date(1_769_860_862_999)), {
+  const attempt = { id: 'c7a8e3f0-0000-5000-8000-000000000000', attempt: 3, at: new Date(1_769_860_862_999) }
+  t.match(signedHeaders(attempt, '0.0.0', Buffer.from('{}'), [newSecret()]), {
     'webhook-timestamp': '1769860862', 'webhook-attempt': '3'
   })
 })

@@ -1,4 +1,4 @@
-// Who gets an attempt: bounds, turns, rates, and what else keeps one from being made.
+// Claims of attempts: bounds, turns, rates, and what else keeps an attempt from being made.
 import t from 'tap'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { answer, endedAs, ruleRig, type SenderRig } from '../../support/workers/sender-rig.js'
@@ -95,7 +95,7 @@ rule('nothing is sent while the webhook is off, suspended or paused', async (t) 
   t.equal(await countOf(r.worker), 1)
 })
 
-rule('who does not get the lock of a user, or the row of a webhook, is told to ask again', async (t) => {
+rule('a claim that does not get the lock of a user, or the row of a webhook, is told to ask again', async (t) => {
   await r.add(2)
   await r.add(1, { assistant: 2, user: '2' })
   await inTransaction(r.pool, async (tx) => {
@@ -196,7 +196,7 @@ rule('claims look no further back than something may wait; what was committed la
   t.ok(Date.now() - Number(await dueFrom()) > 3_000_000, 'never further than to what is left')
 })
 
-rule('what ended its workers is sent however long it has waited, also when an operator recovers it', async (t) => {
+rule('a delivery that ended its workers is sent however long it has waited, also when an operator recovers it', async (t) => {
   const [late = ''] = await r.add(1)
   await r.pool.query("UPDATE ledger.webhook_due SET crashes = 2, due_at = now() - interval '1 hour'")
   await r.add(1)
@@ -207,7 +207,7 @@ rule('what ended its workers is sent however long it has waited, also when an op
   t.equal(await countOf(r.worker), 1)
 })
 
-rule('what is held of a deleted assistant, or for over 30 days, is cancelled', async (t) => {
+rule('a delivery that is held for a deleted assistant, or for over 30 days, is cancelled', async (t) => {
   const [pending = ''] = await r.add(1)
   const [held = ''] = await r.add(1, { assistant: 2 })
   const [old = ''] = await r.add(1, { assistant: 3 })

@@ -92,7 +92,7 @@ rule('a 429 pauses the webhook for what it says, and uses no attempt', async (t)
   t.same(due.map(({ deliveryId }) => deliveryId), [id, ...younger], 'the refused one comes before younger ones')
 })
 
-rule('of several pauses the longest holds, and without Retry-After it is a minute', async (t) => {
+rule('the longest of several pauses holds, and without Retry-After it is a minute', async (t) => {
   await r.add(3)
   const [a, b, c] = await claimed()
   if (!a || !b || !c) throw new Error('three are due')
@@ -135,7 +135,7 @@ rule('only a 429 at 76 hours after the beginning of its schedule is expired', as
   t.match(await r.delivery(id), { status: 'exhausted', reason: 'expired' })
 })
 
-rule('what waits for a retry is due at a new URL, off and on, a resume and a recovery', async (t) => {
+rule('a retry is due at once after a new URL, off and on, a resume and a recovery', async (t) => {
   const [id = ''] = await r.add()
   const waits = async () => {
     await r.end(await claimed(), answer(500))

@@ -55,7 +55,7 @@ const attempt: Attempt = { deliveryId: running, trigger: 'schedule', n: 1, ...of
 
 const asked: Attempt = { ...attempt, deliveryId: exhausted, trigger: 'manual' }
 
-/** What was claimed, and has not been told. */
+/** Attempts that were claimed and whose outcome is not recorded. */
 let sent: Attempt[] = []
 const claiming = { room: 500, bytes: 2 ** 26 }
 const claims = async (pool: Pool) => {

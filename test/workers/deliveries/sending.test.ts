@@ -52,7 +52,7 @@ onEachQueue(t, {
     t.ok((await r.rows('webhook_due', 'worker IS NOT NULL')).length <= 40)
   },
 
-  async 'what the queue has lost is found' (t, redis) {
+  async 'the reconciler finds a job that the queue has lost' (t, redis) {
     const r = await begin()
     const { reconcile } = await sending(t, r, { redis })
     const hook = await receiver(t)
@@ -62,7 +62,7 @@ onEachQueue(t, {
     t.equal(hook.received.length, 12)
   },
 
-  async 'what comes while its assistant has a job is found when that has ended' (t, redis) {
+  async 'a delivery that comes while its assistant has a job is found when that has ended' (t, redis) {
     const r = await begin()
     const { sender } = await sending(t, r, { redis })
     const dispatcher = await openQueue({ ...r, redisUrl: redis?.url, log: keepingLog() })
@@ -80,7 +80,7 @@ onEachQueue(t, {
     t.equal(hook.received.length, times)
   },
 
-  async 'what comes while its assistant has a job does not wait for an attempt that hangs' (t, redis) {
+  async 'a delivery that comes while its assistant has a job does not wait for an attempt that hangs' (t, redis) {
     const r = await begin()
     const hook = await receiver(t, (response, _, count) => { if (count > 1) response.end() })
     await r.add(1, { to: hook.url })
@@ -133,7 +133,7 @@ onEachQueue(t, {
   }
 })
 
-t.test('what ended its workers twice is sent one at a time, and nobody waits for it', async (t) => {
+t.test('deliveries that ended their workers twice are sent one at a time, and nobody waits for them', async (t) => {
   const r = await begin()
   const held: ServerResponse[] = []
   const [hook, slow] = [await receiver(t), await receiver(t, (response) => { held.push(response) })]
@@ -152,7 +152,7 @@ t.test('what ended its workers twice is sent one at a time, and nobody waits for
   await eventually(async () => await openOnes(r) === 0)
 })
 
-t.test('what ended its workers, and is of webhooks that are off, keeps nothing else from being sent', async (t) => {
+t.test('deliveries that ended their workers, and whose webhooks are off, hold up no other', async (t) => {
   const r = await begin()
   const hook = await receiver(t)
   for (let assistant = 1; assistant <= 15; assistant++) {
@@ -164,7 +164,7 @@ t.test('what ended its workers, and is of webhooks that are off, keeps nothing e
   await eventually(() => hook.received.length === 1)
 })
 
-t.test('what a claim took whose answer was lost is made again at once, and what runs is not', async (t) => {
+t.test('an attempt whose claim lost its answer is made again at once, and one that runs is not', async (t) => {
   const r = await begin()
   const late: ServerResponse[] = []
   const slow = await receiver(t, (response) => { late.push(response) })
@@ -204,7 +204,7 @@ t.test('what a claim took whose answer was lost is made again at once, and what 
     [r.worker])
   await eventually(() => late[1]?.closed) // others make it again
 
-  await t.test('what a fault of ours delays waits for a minute at first, however many attempts there were', async (t) => {
+  await t.test('an attempt that our own fault delays waits for a minute at first, however many attempts there were', async (t) => {
     await r.pool.query("INSERT INTO ledger.webhook_secrets (user_id, key_id, sealed) VALUES ('2', 'unknown', '')")
     const [faulty = ''] = await r.add(1, { assistant: 3, user: '2', to: hook.url })
     for (const [nth, due_in] of [60, 120].entries()) {

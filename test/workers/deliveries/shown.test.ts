@@ -21,7 +21,7 @@ const shown = async (id: string) => {
   return [status, reason, next === null ? null : 'later']
 }
 
-rule('what waits for a webhook that is off or suspended is held, in lists, alone and in numbers', async (t) => {
+rule('a delivery whose webhook is off or suspended shows as held, in lists, alone and in numbers', async (t) => {
   const [id = ''] = await r.add()
   const [of2 = ''] = await r.add(1, { assistant: 2 })
   const [ended = ''] = await r.add(1, { assistant: 3 })
@@ -172,7 +172,7 @@ rule('the last error is of the attempt that ended last, by which lists are filte
   t.match(await listed({ statusCode: 500 }), [{ id, last_error: 'the receiver answered 500' }])
 })
 
-rule('what is late is what a worker could send: one dead receiver and one user without room are not', async (t) => {
+rule('only a delivery that a worker could send is late: a dead receiver and a user without room are not counted', async (t) => {
   const late = async () => {
     const { waiting, running, oldestSeconds, suspended, failing } = await countDue(r.pool)
     return { waiting, running, isLate: oldestSeconds > 60, suspended, failing }

@@ -117,7 +117,7 @@ t.test('calls of what is known or new are one statement', async (t) => {
   t.match(await deliveries(), ['first', 'second', 'c-1', 'c-2', 'c-3'].map((call_id) => ({ call_id, status: 'scheduled' })))
 })
 
-t.test('whoever has something due is woken after the commit, but not for a webhook that is off or suspended', async (t) => {
+t.test('an assistant with a due delivery is woken after the commit, unless its webhook is off or suspended', async (t) => {
   const woken: string[][] = []
   const { batch } = await fed({ wake: (assistants) => { woken.push([...assistants]) } })
   woken.length = 0
@@ -142,7 +142,7 @@ t.test('a former holder writes nothing', async (t) => {
   t.equal(await readCheckpoint(pool, dispatcherCheckpoint), from)
 })
 
-/** What stands in all tables after these batches. */
+/** The rows of all tables after these batches. */
 async function outcome (batches: Told[][]): Promise<unknown> {
   await startOver(pool)
   const consumer = await dispatcher({ pool, firstDelayMs: 0, wake () {}, log: keepingLog() }).open()

@@ -1,4 +1,4 @@
-// What the dispatcher makes of events.
+// Reads what the dispatcher has made of events.
 import { webhookTo, type Told } from '../../support/events/call-events.js'
 import type { Answer } from '../../support/running-service.js'
 import type { dispatchRig, Row } from '../../support/workers/delivery-rig.js'

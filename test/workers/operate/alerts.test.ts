@@ -45,7 +45,7 @@ t.test('one POST a notice, with its user, signed as webhooks are, and none twice
   t.equal(new Set(hook.received.map(({ headers }) => headers['webhook-id'])).size, 25)
 })
 
-t.test('what the hook does not take is told again later with the same id, and the log says so', async (t) => {
+t.test('a notice that the hook does not take is sent again later with the same id, and the log says so', async (t) => {
   const { hook, log, send, makeDue } = await alerting(t, 1)
   hook.answer = answers(500)
   t.equal(await send(), 0)

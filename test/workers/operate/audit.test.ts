@@ -81,7 +81,7 @@ t.test('a delivery log that has gone back is counted anew', async (t) => {
   t.same(await count(), { calls: 5, rows: 5, unaccounted: 0 })
 })
 
-t.test('what the dispatcher has not reached is not missed', async (t) => {
+t.test('a call that the dispatcher has not reached is not missed', async (t) => {
   await tell(callCompleted('later'))
   t.same(await count(), { calls: 5, rows: 5, unaccounted: 0 })
   await dispatchAll()

@@ -1,5 +1,5 @@
 // Recovery after an outage: all that was not delivered begins anew, however often the command is interrupted.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import {
   recoverable, recover, recoveries, recoveryKind, requestRecovery, type Recoverable
@@ -7,22 +7,13 @@ import {
 import { cancelRestored } from '../../../workers/deliveries/pending.js'
 import { giveTurn } from '../../../workers/work/run.js'
 import { keepingLog } from '../../support/postgres/ledger.js'
-import { answer, senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
+import { answer, ruleRig } from '../../support/workers/sender-rig.js'
 
 const { signal } = new AbortController()
 const epoch = new Date(0)
 const sinceAnHour = () => new Date(Date.now() - 3_600_000)
 
-let r: SenderRig
-t.before(async () => { r = await senderRig(t) })
-
-function rule (name: string, check: (t: Test) => Promise<void>): void {
-  t.test(name, async (t) => {
-    const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts', 'webhook_notices', 'work']
-    await r.pool.query(`TRUNCATE ${tables.map((name) => `ledger.${name}`).join(', ')} CASCADE`)
-    await check(t)
-  })
-}
+const { r, rule } = await ruleRig(t)
 
 const kinds = ['exhausted', 'cancelled', 'later', 'due', 'delivered', 'running', 'old'] as const
 
@@ -45,7 +36,7 @@ async function afterOutage (): Promise<Record<typeof kinds[number], string>> {
   return named
 }
 
-rule('what is not delivered since then begins its schedule anew, its attempts are counted on', async (t) => {
+rule('each delivery that failed since then begins its schedule anew, and its attempts are counted on', async (t) => {
   const ids = await afterOutage()
   t.same(await recover({ pool: r.pool, since: sinceAnHour(), signal }), { scheduled: 3, held: 0, off: 0 })
   t.match(await r.delivery(ids.exhausted), { status: 'scheduled', reason: null, attempt_count: 10, due_in: 0 })

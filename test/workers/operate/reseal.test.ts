@@ -23,7 +23,7 @@ const [first, second, third] = [0, 1, 2].map(() => randomBytes(32).toString('bas
 const keysOf = (current: string, ...previous: string[]): SecretKeys =>
   ({ current: keyBytes(current), previous: previous.map(keyBytes) })
 
-/** What a start tells of former keys: place and number of texts. */
+/** The place of each former key that a start names, and its number of texts. */
 async function needed (keys: SecretKeys) {
   const told: object[] = []
   const warn = (_details: object, message: string) => { t.fail(message) }
@@ -58,7 +58,7 @@ t.test('several former keys decrypt, and a start tells which of them are needed'
   t.same(await needed(keysOf(third)), [])
 })
 
-t.test('what was broken off goes on, and nothing is changed while a key is lost', async (t) => {
+t.test('a reseal that broke off goes on, and nothing is changed while a key is lost', async (t) => {
   await t.rejects(reseal({ pool, keys: keysOf(third, second) }), /SECRET_KEY_PREVIOUS/)
   const broken = new Error('broken off')
   await t.rejects(reseal({

@@ -54,7 +54,7 @@ t.test('once it is closed, a connection that BullMQ connects anew does not try f
   const { worker, disconnect } = await redisBackEnd(`redis://127.0.0.1:${closedPort}`, { warn () {} }, 200)
   disconnect()
   if (!(worker instanceof Redis)) throw new Error('it is a connection')
-  for (let times = 1; times <= 2; times += 1) { // ioredis by itself ends what is under way, and nothing after that
+  for (let times = 1; times <= 2; times += 1) { // ioredis alone ends what is under way, and nothing after that
     await worker.connect().catch(() => {})
     await eventually(() => worker.status === 'end')
     t.equal(worker.status, 'end')

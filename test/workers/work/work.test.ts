@@ -51,7 +51,7 @@ t.test('the next of a user goes on while one waits for others, and one fails', a
   for (const id of [waits, fails]) t.match(await r.status(id), { state: 'accepted' })
 })
 
-t.test('what was prepared and never accepted is settled by the log', async (t) => {
+t.test('the log settles a request that was prepared and never accepted', async (t) => {
   const r = await workRig(t, ledger)
   const [logged, orphan] = [await r.ask(2), await r.ask(2, '2')]
   await r.pool.query("UPDATE ledger.work SET state = 'prepared'")
