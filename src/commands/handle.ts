@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import {
   fold, type Aggregate, assertSound, currentVersion, decode, DecodeError, type DomainEvent
 } from '../domain/events.js'
+import { member } from '../domain/json.js'
 import { Rejection } from '../domain/rejection.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { isErasing } from '../features/persons/model.js'
@@ -22,7 +23,7 @@ interface CommandRequest<State, Event extends DomainEvent> {
   origin: Origin
   /** The stream is most likely new: decides and appends without a read. A rejection of the empty state is final. */
   isNew?: boolean | undefined
-  /** Only the owner sees the stream. For others it counts as empty, and only its first event is read. */
+  /** Only the user of its state sees the stream. For others it counts as empty, and only its first event is read. */
   isForOwner?: boolean | undefined
   /** If-Match. Checked after `decide`, so a domain error wins over 412. @throws Rejection */
   condition?: ((present: Pick<Folded<State>, 'state' | 'stateRevision'>) => void) | undefined
@@ -177,7 +178,7 @@ class Handling {
     const [first] = known ? [] : await this.streams.read(stream, 0n, 1)
     const { state } = known ?? (first ? withNext(aggregate, emptyStream(aggregate), first) : emptyStream(aggregate))
     refuseHalf({ aggregate, stream }, state, first)
-    return aggregate.ownerOf?.(state) === origin.userId
+    return member(state, 'user_id') === origin.userId
   }
 
   #remember<S, Event extends DomainEvent> (request: CommandRequest<S, Event>, folded: Folded<S>): void {

@@ -234,8 +234,6 @@ export interface Aggregate<State, Event extends { type: string }> {
   evolve (state: State, event: Event): State
   /** Names this aggregate if several fold the same stream. */
   part?: string
-  /** The owner of the stream, known from its first event; absent, it is everybody's. */
-  ownerOf? (state: State): string | undefined
   /** Its streams are written once: no state is cached. */
   isWrittenOnce?: true
   /** Skips what cannot be read after the event that created something. */

@@ -56,7 +56,7 @@ export type CreateApiKey = NewApiKey & { hash: string, prefix: string } & Circum
 type RevokeApiKey = { type: 'revoke' } & Omit<Circumstances, 'ids'>
 
 const apiKey: Aggregate<ApiKeyState, ApiKeyEvent> =
-  { initialState: undefined, eventTypes: apiKeyEventTypes, evolve, ownerOf: (state) => state?.user_id }
+  { initialState: undefined, eventTypes: apiKeyEventTypes, evolve }
 
 export const apiKeyDecider = deciding(apiKey, { create, revoke })
 

@@ -55,7 +55,7 @@ export type RestoreAssistant = PastSettings & Omit<Circumstances, 'ids'>
 type DeleteAssistant = { type: 'delete' } & Omit<Circumstances, 'ids'>
 
 const assistant: Aggregate<AssistantState, AssistantEvent> =
-  { initialState: undefined, eventTypes: assistantEventTypes, evolve, ownerOf: (state) => state?.user_id }
+  { initialState: undefined, eventTypes: assistantEventTypes, evolve }
 
 export const assistantDecider = deciding(assistant, { create, update, restore, delete: remove })
 export type AssistantCommand = Parameters<typeof assistantDecider.decide>[0]

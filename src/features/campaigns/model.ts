@@ -61,8 +61,7 @@ type DeleteCampaign = { type: 'delete' } & Omit<Circumstances, 'ids'>
 const campaign: Aggregate<CampaignState, CampaignEvent> = {
   initialState: undefined,
   eventTypes: campaignEventTypes,
-  evolve,
-  ownerOf: (state) => state?.user_id
+  evolve
 }
 
 export const campaignDecider = deciding(campaign, { create, rename, delete: remove })

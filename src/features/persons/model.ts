@@ -35,7 +35,6 @@ const personRequest: Aggregate<PersonRequestState, PersonRequestEvent> = {
   eventTypes: personRequestEventTypes,
   isWrittenOnce: true,
   skipsUnreadable: true,
-  ownerOf: (state) => state?.user_id,
   evolve (state, event) {
     switch (event.type) {
       case 'PersonRequested': return state ?? { ...event.data, status: 'processing', finished_at: null }

@@ -30,8 +30,7 @@ interface EndClaim { phone_number_id: number, user_id: string, now: string }
 const phoneNumber: Aggregate<NumberState, PhoneNumberEvent> = {
   initialState: undefined,
   eventTypes: phoneNumberEventTypes,
-  evolve,
-  ownerOf: (state) => state?.user_id
+  evolve
 }
 
 function evolve (state: NumberState, { type, data }: PhoneNumberEvent): NumberState {
