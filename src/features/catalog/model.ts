@@ -9,35 +9,19 @@ type Entries = { key: Key, name: string, earlier: Entries } | undefined
 
 type EventOf<Type extends CatalogEvent['type']> = Extract<CatalogEvent, { type: Type }>
 
-interface List<Event extends CatalogEvent> {
-  type: Event['type']
-  /** The entry's id, or its name where it has no id. */
-  keyOf (entry: Event['data']): Key
-  /** The event that adds an entry, or renames it under its id; without unknown fields. */
-  added (entry: Event['data']): Event
-}
+export const voicesDecider =
+  listDecider<EventOf<'VoiceAdded'>>('VoiceAdded', ({ id, name }) => ({ type: 'VoiceAdded', data: { id, name } }), ({ id }) => id)
+export const languagesDecider =
+  listDecider<EventOf<'LanguageAdded'>>('LanguageAdded', ({ name }) => ({ type: 'LanguageAdded', data: { name } }))
+export const modelsDecider =
+  listDecider<EventOf<'ModelAdded'>>('ModelAdded', ({ name }) => ({ type: 'ModelAdded', data: { name } }))
 
-export const voicesDecider = listDecider<EventOf<'VoiceAdded'>>({
-  type: 'VoiceAdded',
-  keyOf: ({ id }) => id,
-  added: ({ id, name }) => ({ type: 'VoiceAdded', data: { id, name } })
-})
-
-export const languagesDecider = listDecider<EventOf<'LanguageAdded'>>({
-  type: 'LanguageAdded',
-  keyOf: ({ name }) => name,
-  added: ({ name }) => ({ type: 'LanguageAdded', data: { name } })
-})
-
-export const modelsDecider = listDecider<EventOf<'ModelAdded'>>({
-  type: 'ModelAdded',
-  keyOf: ({ name }) => name,
-  added: ({ name }) => ({ type: 'ModelAdded', data: { name } })
-})
-
-/** If several entries have one key, the last one counts. */
+/**
+ * `added` makes the event that adds an entry, or renames it under its key; without unknown fields. If several entries
+ * have one key, the last one counts.
+ */
 function listDecider<Event extends CatalogEvent> (
-  { type, keyOf, added }: List<Event>
+  type: Event['type'], added: (entry: Event['data']) => Event, keyOf: (entry: Event['data']) => Key = ({ name }) => name
 ): Decider<Entries, Event, { entries: Event['data'][] }> {
   return {
     initialState: undefined,
