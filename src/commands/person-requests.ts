@@ -28,24 +28,3 @@ export async function endRequest (streams: Streams, id: string, isDone: boolean)
     origin: { commandId: randomUUID(), correlationId: id }
   })
 }
-
-/** After this, a request without a row is lost: its database was restored or replaced. */
-const surelyNotedAfterMs = 60_000
-
-/**
- * The user's request; undefined when it is another user's. A request that has not ended and has no row has failed.
- * @param noted the row of the workers; read first, because they delete it once the end is in the log
- */
-export async function findOwnRequest (
-  { streams, noted }: { streams: Pick<Streams, 'visit'>, noted (id: string): Promise<{ waits_for?: string } | undefined> },
-  userId: string, id: string
-): Promise<PersonRequest | undefined> {
-  if (!isUuid(id)) return undefined
-  const known = await noted(id)
-  const { request } = await findRequest(streams, id) ?? {}
-  if (request?.user_id !== userId) return undefined
-  if (request.status !== 'processing') return request
-  if (known) return { ...request, waits_for: known.waits_for }
-  const isLost = Date.now() > Date.parse(request.requested_at) + surelyNotedAfterMs
-  return isLost ? { ...request, status: 'failed' } : request
-}

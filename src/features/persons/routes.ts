@@ -6,7 +6,8 @@ import Type from 'typebox'
 import { acceptRequest, progressOf } from '../../../workers/work/requests.js'
 import { preparePersonRequest } from '../../../workers/persons/erasure-rows.js'
 import { readExport } from '../../../workers/persons/exports.js'
-import { findOwnRequest, findRequest } from '../../commands/person-requests.js'
+import { findRequest } from '../../commands/person-requests.js'
+import { isUuid } from '../../domain/json.js'
 import { Rejection, problem, soundBody } from '../../domain/rejection.js'
 import { ErrorAnswer, personRequestPath } from '../../http/app-types.js'
 import { command } from '../../http/command-route.js'
@@ -99,12 +100,22 @@ const erasePerson = asking('erasure', '/user/person/erase', {
   tooMany: 'A hundred of your erasures are under way: try again later.'
 }, begunErasure)
 
-/** The user's request as the log has it. @throws Rejection `not-found` */
+/** After this, a request without a row is lost: its database was restored or replaced. */
+const surelyNotedAfterMs = 60_000
+
+/**
+ * The user's request as the log has it. One that has not ended and has no row has failed. Reads the row first, because
+ * workers delete it once the end is in the log.
+ * @throws Rejection `not-found`
+ */
 async function own ({ pool, streams }: ApiServices, userId: string, id: string): Promise<PersonRequest> {
-  const noted = (id: string) => progressOf<{ waits_for?: string }>(pool, id)
-  const found = await findOwnRequest({ streams, noted }, userId, id)
-  if (!found) throw personRequestNotFound()
-  return found
+  const row = isUuid(id) ? await progressOf<{ waits_for?: string }>(pool, id) : undefined
+  const { request } = await findRequest(streams, id) ?? {}
+  if (request?.user_id !== userId) throw personRequestNotFound()
+  if (request.status !== 'processing') return request
+  if (row) return { ...request, waits_for: row.waits_for }
+  const isLost = Date.now() > Date.parse(request.requested_at) + surelyNotedAfterMs
+  return isLost ? { ...request, status: 'failed' } : request
 }
 
 const getPersonRequest = route('GET', '/user/person-request/:id', readingNow({
