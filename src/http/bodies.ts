@@ -50,22 +50,18 @@ export function takeOnlyJson (app: App): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     const charset = charsetOf(request)
     if (!/^(utf-?8|us-ascii)$/i.test(charset)) return done(httpError(415, `JSON is UTF-8, not ${charset}`))
-    if (body.length === 0 && mayBeEmpty(request)) return done(null)
+    const { schema, config: { isBodyOptional, mostValues: most = mostValues } } = request.routeOptions
+    if (body.length === 0 && (isBodyOptional || schema?.body === undefined)) return done(null)
     if (!isUtf8(body)) return done(httpError(400, 'The body is not valid UTF-8.'))
-    const most = request.routeOptions.config.mostValues ?? mostValues
-    if (hasMoreValues(body, most)) return done(tooManyValues(most))
+    if (hasMoreValues(body, most)) {
+      return done(invalid({ body: [`must hold at most ${most} values, with every object and array and everything in them`] }))
+    }
     return parse(request, body.toString('utf8'), done)
   })
 }
 
 const charsetOf = ({ headers }: FastifyRequest) =>
   /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8'
-
-const mayBeEmpty = ({ routeOptions: { schema, config } }: FastifyRequest) =>
-  schema?.body === undefined || config.isBodyOptional === true
-
-const tooManyValues = (most: number) =>
-  invalid({ body: [`must hold at most ${most} values, with every object and array and everything in them`] })
 
 const quote = 0x22
 const backslash = 0x5c

@@ -83,7 +83,10 @@ export async function * csvRecords (
   try {
     for await (const record of parser) yield record
   } catch (error) {
-    throw error instanceof CsvError ? unreadable(error, rowOf(error.empty_lines)) : error
+    if (!(error instanceof CsvError)) throw error
+    const row = rowOf(error.empty_lines)
+    const where = row === 0 ? 'the header line' : `row ${row}`
+    throw invalid({ body: [`${where} cannot be read: ${reasons[error.code] ?? error.code}`] })
   } finally {
     text.destroy()
     void pieces.return(undefined) // if `joined` has not begun to read them, nothing else lets go of `source`
@@ -150,8 +153,4 @@ const reasons: Record<string, string> = {
   CSV_INVALID_CLOSING_QUOTE: 'a quote inside a quoted cell is not doubled',
   INVALID_OPENING_QUOTE: 'a cell with a quote in it is not quoted',
   CSV_MAX_RECORD_SIZE: 'it is too long, or a quote is never closed'
-}
-
-function unreadable ({ code }: CsvError, row: number): Rejection {
-  return invalid({ body: [`${row === 0 ? 'the header line' : `row ${row}`} cannot be read: ${reasons[code] ?? code}`] })
 }

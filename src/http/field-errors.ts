@@ -43,9 +43,9 @@ function messageOf ({ keyword, params, message, instancePath, parentSchema = {} 
     case 'minItems': return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} items`
     case 'maxItems': return `must have at most ${params.limit} items`
     case 'maxProperties': return `must have at most ${params.limit} entries`
-    case 'propertyNames': return `must not have a name of more than ${longestName(parentSchema)} characters`
+    case 'propertyNames': return `must not have a name of more than ${String(member(parentSchema.propertyNames, 'maxLength'))} characters`
     case 'not': return `must not be ${String(member(parentSchema.not, 'const'))}`
-    case 'enum': return `must be one of: ${list(params.allowedValues)}`
+    case 'enum': return `must be one of: ${[params.allowedValues].flat().join(', ')}`
     case 'pattern': return ownWords(parentSchema) ?? message ?? 'is not valid'
     case 'format':
       return ownWords(parentSchema) ?? `must be a ${String(params.format)} such as 2026-01-31T12:00:00Z`
@@ -57,8 +57,6 @@ function messageOf ({ keyword, params, message, instancePath, parentSchema = {} 
 function ownWords ({ 'x-message': words }: Record<string, unknown>): string | undefined {
   return typeof words === 'string' ? words : undefined
 }
-
-const longestName = ({ propertyNames }: Record<string, unknown>) => String(member(propertyNames, 'maxLength'))
 
 /** A maximum of 2^53 - 1 is named only to callers who exceed it. */
 function rangeOf ({ minimum, maximum }: Record<string, unknown>, isSmall = false): string {
@@ -80,8 +78,6 @@ const named: Record<string, string> = {
 function typeNames (types: unknown): string {
   return [types].flat().map((type) => named[String(type)] ?? String(type)).join(' or ')
 }
-
-const list = (values: unknown) => Array.isArray(values) ? values.join(', ') : String(values)
 
 /** Of too many errors only the first; `body` then says that there are more. */
 export function firstFields (errors: FieldErrors): FieldErrors {

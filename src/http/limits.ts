@@ -50,7 +50,9 @@ const addressOf = ({ ip }: { ip?: string }) => normalizeIP(ip ?? '') // a closed
  * If the counts of users cannot be read, requests pass: the limit protects the service and is not worth an outage.
  * Addresses never go to Redis.
  */
-export async function registerRateLimits (app: FastifyInstance, limit: RateLimit): Promise<void> {
+export async function registerRateLimits (
+  app: FastifyInstance, { perMinute, redis, strangersPerMinute = usualForStrangers }: RateLimit
+): Promise<void> {
   const byAddress = await limiter(app, { keyGenerator: addressOf })
   const ofAddress: RateLimits['ofAddress'] = (max) => {
     const options = { max, cache: remembered } // its type lacks `cache`, which a store of its own does not inherit
@@ -60,15 +62,7 @@ export async function registerRateLimits (app: FastifyInstance, limit: RateLimit
       if (!counted.isAllowed && counted.isExceeded) tell(reply, counted)
     }
   }
-  const ofStranger = ofAddress(limit.strangersPerMinute ?? usualForStrangers)
-  const ofUser = limit.perMinute === 0 ? async () => {} : await userLimit(app, limit)
-  app.decorate('rateLimits', { ofUser, ofStranger, ofAddress })
-}
-
-async function userLimit (
-  app: FastifyInstance, { perMinute, redis }: RateLimit
-): Promise<RateLimits['ofUser']> {
-  const count = (await limiter(app, {
+  const byUser = perMinute > 0 && (await limiter(app, {
     max: perMinute,
     skipOnError: true,
     cache: remembered,
@@ -76,10 +70,11 @@ async function userLimit (
     redis,
     keyGenerator: ({ user }) => userHash(user.id)
   }))()
-  return async (request, reply) => {
-    const counted = await count(request)
-    if (!counted.isAllowed) tell(reply, counted)
+  const ofUser: RateLimits['ofUser'] = async (request, reply) => {
+    const counted = byUser && await byUser(request)
+    if (counted && !counted.isAllowed) tell(reply, counted)
   }
+  app.decorate('rateLimits', { ofUser, ofStranger: ofAddress(strangersPerMinute), ofAddress })
 }
 
 /** In a scope of its own: inside one that has the plugin, it would count by the keys and in the store of that one. */

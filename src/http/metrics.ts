@@ -8,8 +8,6 @@ export interface Sample { labels: Record<string, string | number>, value: number
 
 export type Metrics = ReturnType<typeof openMetrics>
 
-type Read = () => Sample[] | Promise<Sample[]>
-
 // Metrics of the process, shared by all services in it. Collected from the first scrape on, because measuring the delay
 // of the event loop wakes a process a hundred times a second.
 const ofProcess = new Registry()
@@ -21,28 +19,27 @@ async function textOfProcess (): Promise<string> {
 
 const longestReadMs = 2_000
 
-const requestDurations = {
-  name: 'ringledger_http_request_duration_seconds',
-  help: 'Time from a request to the end of its answer.',
-  labelNames: ['method', 'route', 'status'],
-  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-}
-
-const metricFailures = {
-  name: 'ringledger_metrics_failures_total',
-  help: 'Metrics left out of a scrape because they could not be read.',
-  labelNames: ['metric']
-}
-
 /** The metrics of one service; names get the prefix `ringledger_`. */
 export function openMetrics (log: FastifyBaseLogger) {
   const registry = new Registry()
   const registers = [registry]
-  const requests = new Histogram({ ...requestDurations, registers })
-  const failures = new Counter({ ...metricFailures, registers })
+  const requests = new Histogram({
+    name: 'ringledger_http_request_duration_seconds',
+    help: 'Time from a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers
+  })
+  const failures = new Counter({
+    name: 'ringledger_metrics_failures_total',
+    help: 'Metrics left out of a scrape because they could not be read.',
+    labelNames: ['metric'],
+    registers
+  })
   const commands = { accepted: 0, refused: 0, failed: 0 }
-  type Define = (name: string, help: string, labelNames: string[], read: Read) => void
-  const readAtScrape = (Kind: typeof Gauge | typeof Counter): Define => (name, help, labelNames, read) => {
+  const readAtScrape = (Kind: typeof Gauge | typeof Counter) => (
+    name: string, help: string, labelNames: string[], read: () => Sample[] | Promise<Sample[]>
+  ): void => {
     failures.inc({ metric: name }, 0) // so that the first failure is a rise
     const late = () => new Error(`no answer within ${longestReadMs} ms`)
     const collect = async () => {

@@ -53,13 +53,18 @@ export function reading<Schema extends FastifySchema> (
     onRequest: only('user'),
     async preHandler (request: FastifyRequest, reply: FastifyReply): Promise<void> {
       const query = Object(request.query)
-      const ofQuery = { ...paging?.problems(query), ...rangeErrors(query), ...queryErrors(request) }
-      const errors = { ...ofQuery, ...headerErrors(request) }
+      const wanted = request.headers['x-read-position']?.toString()
+      const isPosition = wanted === undefined || (/^\d{1,19}$/.test(wanted) && BigInt(wanted) < 2n ** 63n)
+      const errors = {
+        ...paging?.problems(query),
+        ...rangeErrors(query),
+        ...queryErrors(request),
+        ...!isPosition && { 'X-Read-Position': ['must be the X-Read-Position of an answer, a whole number'] }
+      }
       if (Object.keys(errors).length > 0) throw invalid(errors)
       const { positions } = request.server
       await request.server.acquireReadSlot(typeof kind === 'function' ? kind(request) : kind, request, reply)
       const sources = typeof source === 'function' ? source(query) : [source]
-      const wanted = askedPosition(request)
       if (wanted !== undefined) {
         const seen = await Promise.all(sources.map((each) => positions.projected(each, BigInt(wanted))))
         if (seen.includes('late')) throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
@@ -89,18 +94,6 @@ export const readingNow = <Schema extends FastifySchema>(
 export function queryErrors ({ query, validationError }: FastifyRequest): FieldErrors {
   const problems = validationError?.validation ?? []
   return { ...unstorable(query), ...fieldErrors(problems, validationError?.validationContext) }
-}
-
-const largestPosition = 2n ** 63n - 1n
-
-function headerErrors (request: FastifyRequest): FieldErrors {
-  const given = askedPosition(request)
-  const isPosition = given === undefined || (/^\d{1,19}$/.test(given) && BigInt(given) <= largestPosition)
-  return isPosition ? {} : { 'X-Read-Position': ['must be the X-Read-Position of an answer, a whole number'] }
-}
-
-function askedPosition ({ headers }: FastifyRequest): string | undefined {
-  return headers['x-read-position']?.toString()
 }
 
 /** How to answer a write: from the read model or, without that, from the stream. */
@@ -141,15 +134,12 @@ export function etagOfRevision (revision: bigint | number, beside: readonly unkn
   return beside.length === 0 ? `"${revision}"` : `"${revision}.${etagOf(JSON.stringify(beside)).slice(1)}`
 }
 
-/** If-Match compares the revision alone. */
-const withoutBeside = (etag: string): string => etag.replace(/\.[^"]*"$/, '"')
-
 /** The tags of If-Match or If-None-Match, without `W/`: proxies that compress answers make our tags weak. */
 const tagsIn = (header: string) => header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
 
-/** Whether If-Match holds: it is `*`, or one of its tags is the present one. */
+/** Whether If-Match holds: it is `*`, or one of its tags has the present revision. */
 export const isMatch = (ifMatch: string, present: () => string): boolean =>
-  ifMatch.trim() === '*' || tagsIn(ifMatch).map(withoutBeside).includes(present())
+  ifMatch.trim() === '*' || tagsIn(ifMatch).map((tag) => tag.replace(/\.[^"]*"$/, '"')).includes(present())
 
 /** Answers 304 without a body if If-None-Match names the ETag (RFC 9110, 13.1.2). */
 export function answerUnchanged (app: App): void {
