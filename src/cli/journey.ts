@@ -7,6 +7,7 @@ import { styleText } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { customer, frontDesk } from '../domain/examples.js'
 import { completedCall, newLead as exampleLead } from '../http/docs/examples.js'
+import type { WebhookPayload } from '../features/webhooks/payload.js'
 import { printJson } from './output.js'
 import { Interrupted } from './shutdown.js'
 
@@ -117,22 +118,16 @@ async function receive (
   })
   await timeline.step('verify the signature', 'standardwebhooks', async () => {
     const { data: { secret } } = await call<{ secret: string }>('GET', '/user/webhook-secret', user, 200)
-    const payload: unknown = new Webhook(secret).verify(body, headers as Record<string, string>)
-    expect(isCallCompleted(payload, leadId), 'the payload is not about this call')
+    const payload = new Webhook(secret).verify(body, headers as Record<string, string>)
+    const { type, data: { call_id, lead } } = payload as WebhookPayload
+    const isThisCall = type === 'call.completed' && call_id === 'demo-1'
+    expect(isThisCall && lead?.id === leadId && lead.status === 'completed', 'the payload is not about this call')
     return `genuine: ${String(headers['webhook-signature']).slice(0, 24)}..., ${Buffer.byteLength(body)} bytes`
   })
 }
 
 const source = (headers: Headers) =>
   headers.get('x-read-model') === 'pending' ? 'answered from the events' : 'answered from the read model'
-
-interface CallPayload { type?: string, data?: { call_id?: string, lead?: { id?: number, status?: string } } }
-
-function isCallCompleted (payload: unknown, leadId: number): boolean {
-  const { type, data } = payload as CallPayload
-  const isThisCall = type === 'call.completed' && data?.call_id === 'demo-1'
-  return isThisCall && data.lead?.id === leadId && data.lead.status === 'completed'
-}
 
 interface Answer<Data> { headers: Headers, message: string, data: Data }
 

@@ -2,8 +2,8 @@
 import { resolve } from 'node:path'
 import type { Logger } from 'pino'
 import type { CompleteConfig } from '../services/complete-config.js'
-import type { Connections, Urls } from '../services/connections.js'
-import type { EmbeddedStack, Listening } from '../services/embedded/own-stack.js'
+import type { Connections } from '../services/connections.js'
+import type { EmbeddedRequest } from '../services/embedded/own-stack.js'
 import { generatedSecrets, keptSecrets } from '../services/generated-secrets.js'
 import { BadSettings, loadConfig, type Config } from '../config.js'
 import { collect } from '../domain/rejection.js'
@@ -21,15 +21,8 @@ export function readSettings (warn: (line: string) => void = say): Config {
   return config
 }
 
-/** URLs of the back ends, for commands that need no more: other settings may be invalid. */
-interface Places {
-  databaseUrl: string | undefined
-  eventStoreUrl: string | undefined
-  eventStoreCaFile: string | undefined
-}
-
-/** @throws BadSettings */
-export function readPlaces (): { places: Places, config: Config } {
+/** URLs of the back ends, for commands that need no more: other settings may be invalid. @throws BadSettings */
+export function readPlaces () {
   misspelt(process.env, settingNames).forEach(say)
   const { DATA_DIR, EVENTSTORE_CA_FILE: eventStoreCaFile, ...others } = process.env
   const { values: { DATABASE_URL, EVENTSTORE_URL }, problems } = withFiles(others, ['DATABASE_URL', 'EVENTSTORE_URL'])
@@ -72,30 +65,18 @@ export async function completeConfig (config: Config, makes = false): Promise<Ru
 const noTables = 'nothing runs here: DATABASE_URL leads to a database without our tables. ' +
   'Set it to the one that the service uses, or run `ringledger migrate` first.'
 
-export interface BackEnds extends Pick<EmbeddedStack, 'lost' | 'publish' | 'close'> {
-  urls: Urls
-  /** The folder of embedded data; absent when every back end is configured. */
-  embeddedIn?: string
-}
+export type BackEnds = Awaited<ReturnType<typeof openBackEnds>>
 
 /** What a command may create: nothing, the tables of DATABASE_URL, or also the embedded Postgres. */
 export type Makes = 'nothing' | 'tables' | 'all'
 
-interface Opening {
-  /** `start` owns the DATA_DIR; a `command` joins a running `start`, or owns it while it runs. */
-  role: 'start' | 'command'
-  /** Names the process to others on the same DATA_DIR. */
-  command: string
-  makes: Makes
-  log?: (line: string) => void
-  listening?: Listening
-}
+type Opening = Pick<EmbeddedRequest, 'role' | 'command' | 'listening'> & { makes: Makes, log?: (line: string) => void }
 
 /** Opens configured back ends, or embedded ones while the command runs. @throws NothingRuns, BackEndUnreachable */
 export async function openBackEnds (
   { dataDir, embeddedEventStorePort, backEnds }: Pick<Config, 'dataDir' | 'backEnds' | 'embeddedEventStorePort'>,
   { makes, log = say, ...opening }: Opening
-): Promise<BackEnds> {
+) {
   const { databaseUrl, eventStoreUrl, redisUrl } = backEnds
   const [{ reachablePostgres }, { refuseOtherVersion }, { ping }, { openStack }] = await Promise.all([
     import('../services/back-end-unreachable.js'), import('../postgres/migrate.js'), import('../postgres/pool.js'),
@@ -119,7 +100,8 @@ export async function openBackEnds (
     ...(eventStoreUrl && { eventStoreUrl })
   })
   const urls = { databaseUrl: stack.databaseUrl, eventStoreUrl: stack.eventStoreUrl, redisUrl, dataIn: stack.dataIn }
-  return { ...stack, urls, ...(!(databaseUrl && eventStoreUrl) && { embeddedIn: resolve(dataDir) }) }
+  const embeddedIn = databaseUrl && eventStoreUrl ? undefined : resolve(dataDir) // the folder of embedded data
+  return { ...stack, urls, embeddedIn }
 }
 
 /**

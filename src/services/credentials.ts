@@ -10,10 +10,6 @@ import type { Streams } from '../log/event-log.js'
 import { batcher } from '../postgres/batcher.js'
 import { endsWithin, joinRunning } from '../timing.js'
 
-export interface OpenCredentials extends Credentials {
-  close (): Promise<void>
-}
-
 /** Plus the time of a lookup, a revocation takes effect within a second. */
 const trustedMs = 700
 const lookWithinMs = 2_000
@@ -33,7 +29,7 @@ interface Looked {
 }
 
 /** Looks things up only on requests. */
-export function openCredentials ({ pool, streams, positions, log }: Looked): OpenCredentials {
+export function openCredentials ({ pool, streams, positions, log }: Looked): Credentials & { close (): Promise<void> } {
   const isFilled = async () => await positions.passed('keys') !== undefined
   const uses = new KeyUses(pool, (error) => log.debug({ err: error }, 'last uses of API keys were not written'))
   const findKeys = async (hashes: string[]) => {

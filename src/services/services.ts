@@ -14,7 +14,7 @@ import { wheneverLeased } from '../subscriptions/lease.js'
 import { endsWithin, pause, repeat } from '../timing.js'
 import type { CompleteConfig } from './complete-config.js'
 import { openConnections, type Connections, type Urls } from './connections.js'
-import { openCredentials, type OpenCredentials } from './credentials.js'
+import { openCredentials } from './credentials.js'
 
 export type Role = 'api' | 'projector' | 'worker'
 
@@ -23,7 +23,7 @@ export interface Services extends Connections {
   config: CompleteConfig
   urls: Urls
   /** Checks API keys and revoked tokens; the signature of a token is checked elsewhere. */
-  credentials: OpenCredentials
+  credentials: ReturnType<typeof openCredentials>
   /** Names this process in its leases: host, pid and a random part. */
   holder: string
   log: Logger

@@ -18,7 +18,7 @@ export interface Listening {
 export interface EmbeddedRequest {
   /** Absolute or relative to the working directory; created, mode 0700, when missing. */
   dataDir: string
-  /** `start` publishes run.json for other commands. */
+  /** `start` owns DATA_DIR and publishes run.json; a `command` joins a running `start`, or owns it while it runs. */
   role: Role
   /** For the error of another process that is refused, such as `ringledger start`. */
   command: string
