@@ -11,7 +11,9 @@ import { projections } from '../../projections/index.js'
 import { errorSerializer } from '../http/logging.js'
 import { OtherLog } from '../log/errors.js'
 import type { KeySettings } from './complete-config.js'
-import { openConnections, type Connections, type Urls } from './connections.js'
+import { reasonOf } from './back-end-unreachable.js'
+import { openConnections, type Urls } from './connections.js'
+import { pause, repeat } from '../timing.js'
 
 /** Sent to stdin as JSON. */
 export interface ActionOrder {
@@ -35,12 +37,13 @@ async function carryOut ({ id, action, projection: name, input, urls, keys, logL
   const projection = projections.find((known) => known.name === name)
   if (!projection) throw new Error(`there is no projection ${name}`)
   const connections = await openConnections(urls, keys, log)
-  const { pool } = connections
+  const { pool, consumerPool, streams, logGuard: sameLog } = connections
   const telling = keepTelling(pool, id)
   try {
     const { signal } = stopping
+    const holder = `${hostname()} ${process.pid} ${action}`
     const outcome = await operations[action].run(projection, {
-      ...only(connections), log, signal, holder: `${hostname()} ${process.pid} ${action}`, endsWhenPaused: true, ...telling
+      pool, consumerPool, streams, sameLog, log, signal, holder, endsWhenPaused: true, ...telling
     }, input)
     await telling.stop()
     await endAction(pool, id, 'done', outcome)
@@ -48,38 +51,29 @@ async function carryOut ({ id, action, projection: name, input, urls, keys, logL
     await telling.stop()
     if (stopping.signal.aborted) return await endAction(pool, id, 'failed', operations[action].stopped)
     if (!isRefusal(error)) log.error({ err: error, action, projection: name }, 'an action on a projection failed')
-    await endAction(pool, id, error instanceof SwapWaits ? 'done' : 'failed', wordsOf(error))
+    await endAction(pool, id, error instanceof SwapWaits ? 'done' : 'failed', reasonOf(error))
   } finally {
     await connections.close()
   }
 }
 
-const only = ({ pool, consumerPool, streams, logGuard }: Connections) =>
-  ({ pool, consumerPool, streams, sameLog: logGuard })
-
 /** The operator gets these as the action's message, so they are not logged. */
 const isRefusal = (error: unknown) => [ReplayRefused, BrokenOff, OtherLog].some((each) => error instanceof each)
-
-const wordsOf = (error: unknown) => error instanceof Error ? error.message : String(error)
 
 /** Writes the newest message and progress once a second, even unchanged: a stale row means a dead process. */
 function keepTelling (pool: Pool, id: string) {
   let progress: number | null = null
   let message = ''
-  let last = Promise.resolve()
-  const tell = () => {
-    last = last.then(() => tellProgress(pool, id, progress, message)).catch(() => {}) // the next write has it
-  }
-  const timer = setInterval(tell, tellEveryMs)
+  const stop = repeat(async (signal) => {
+    await pause(tellEveryMs, signal)
+    await tellProgress(pool, id, progress, message).catch(() => {}) // the next write has it
+  })
   return {
     onProgress ({ doing, events, done }: Progress) {
       progress = done ?? null
       message = events > 0 ? `${doing}: ${events} events` : doing
     },
     say (line: string) { message = line },
-    async stop () {
-      clearInterval(timer)
-      await last
-    }
+    stop
   }
 }
