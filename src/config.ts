@@ -2,7 +2,7 @@
 import type { ValidateFunction } from 'ajv'
 import ipaddr from 'ipaddr.js'
 import { collect, type FieldErrors, type Problem } from './domain/rejection.js'
-import { jwtProblems, jwtSettings } from './http/credentials.js'
+import { isRole, type JwtChecks, type JwtSettings, type Role } from './http/credentials.js'
 import { fieldErrors, openAjv, refusedTexts } from './http/field-errors.js'
 import { eventStoreProblems, withCaFile } from './log/client-url.js'
 import { Environment, random, secretNames, urlProblem, withFiles } from './settings.js'
@@ -52,11 +52,23 @@ const urls = [
 
 /** Rules between settings. They also run where the schema refused some of them. */
 function crossRules (env: Partial<Environment>): Problem[] {
-  const problems = [...jwtProblems(env, entriesOf(env.JWT_SECRET_PREVIOUS ?? '')), ...eventStoreProblems(env)]
+  const problems: Problem[] = []
   const problem = (field: string, message: string) => { problems.push({ field, message }) }
+  if (env.JWT_JWKS_URL) {
+    if (env.JWT_SECRET) problem('JWT_SECRET', 'and JWT_JWKS_URL cannot both be set: choose one')
+    const hasFormer = entriesOf(env.JWT_SECRET_PREVIOUS ?? '').length > 0
+    if (hasFormer) problem('JWT_SECRET_PREVIOUS', 'has no use beside JWT_JWKS_URL: remove it')
+    if (!env.JWT_ISSUER) problem('JWT_ISSUER', 'is required with JWT_JWKS_URL')
+    if (!env.JWT_AUDIENCE) problem('JWT_AUDIENCE', 'is required with JWT_JWKS_URL')
+  }
+  const noPair = pairsOf(env.JWT_ROLE_MAP ?? '').find(([, ours]) => !isRole(ours))?.join('=')
+  const pairs = 'must be pairs theirs=ours such as authenticated=user, with user, engine or ops'
+  if (noPair !== undefined) problem('JWT_ROLE_MAP', `${pairs}; ${noPair} is none`)
+  problems.push(...eventStoreProblems(env))
   const noRange = entriesOf(env.WEBHOOK_ALLOW_CIDRS ?? '').find((cidr) => !isRange(cidr))
   if (noRange) problem('WEBHOOK_ALLOW_CIDRS', `must be address ranges such as 127.0.0.0/8,::1/128; ${noRange} is not one`)
-  const noOrigin = noOriginIn(entriesOf(env.CORS_ORIGINS ?? ''))
+  const origins = corsOrigins(env.CORS_ORIGINS ?? '')
+  const noOrigin = origins === '*' ? undefined : origins.find((origin) => !isOrigin(origin))
   if (noOrigin) problem('CORS_ORIGINS', `must be * or origins such as https://app.example.com; ${noOrigin} is not one`)
   const isOnePort = env.PORT && env.PORT === env.EMBEDDED_EVENTSTORE_PORT
   if (isOnePort) problem('EMBEDDED_EVENTSTORE_PORT', `must not be that of PORT, ${env.PORT}: choose another for one of them`)
@@ -94,8 +106,8 @@ function toConfig (env: Environment) {
     traces: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     backEnds,
     /** `jwt` is absent, like the two keys below, only if a run without any URL makes its own. */
-    ...jwtSettings(env, entriesOf(env.JWT_SECRET_PREVIOUS)),
-    corsOrigins: corsOrigins(entriesOf(env.CORS_ORIGINS)),
+    ...jwtSettings(env),
+    corsOrigins: corsOrigins(env.CORS_ORIGINS),
     secretKey: env.SECRET_KEY,
     previousSecretKeys: entriesOf(env.SECRET_KEY_PREVIOUS),
     leadDigestKey: env.LEAD_DIGEST_KEY,
@@ -111,6 +123,32 @@ function toConfig (env: Environment) {
     alert: { url: env.ALERT_WEBHOOK_URL, secret: env.ALERT_WEBHOOK_SECRET },
     webhook: webhookSettings(env)
   }
+}
+
+/** `jwt` is undefined when no way to verify is set: a generated secret goes with `jwtChecks`. */
+function jwtSettings (env: Environment) {
+  const { JWT_SECRET: secret, JWT_JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
+  const [roleMap, previousSecrets] = [roleMapOf(env.JWT_ROLE_MAP), entriesOf(env.JWT_SECRET_PREVIOUS)]
+  const former = previousSecrets.length > 0 && { previousSecrets }
+  const own = { ...(roleMap && { roleMap }), ...former, ...(issuer && { issuer }), ...(audience && { audience }) }
+  const jwtChecks: JwtChecks = { roleClaim: env.JWT_ROLE_CLAIM, ...own }
+  const ofIssuer = jwksUrl && issuer && audience ? { ...jwtChecks, jwksUrl, issuer, audience } : undefined
+  const jwt: JwtSettings | undefined = secret ? { ...jwtChecks, secret } : ofIssuer
+  return { jwt, jwtChecks }
+}
+
+/** Reads pairs of `theirs=ours`; undefined when there is none. The last pair of a name counts. */
+export function roleMapOf (text: string): ReadonlyMap<string, Role> | undefined {
+  const pairs = pairsOf(text).flatMap(([theirs, ours]): Array<[string, Role]> => isRole(ours) ? [[theirs, ours]] : [])
+  return pairs.length > 0 ? new Map(pairs) : undefined
+}
+
+/** A name of theirs may contain an equals sign: the last one counts. */
+function pairsOf (text: string): Array<[theirs: string, ours: string]> {
+  return entriesOf(text).map((pair) => {
+    const at = pair.lastIndexOf('=')
+    return at < 0 ? [pair, ''] : [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+  })
 }
 
 const webhookSettings = (env: Environment) => ({
@@ -155,14 +193,9 @@ function schemeOf (url: string): string {
 }
 
 /** CORS_ORIGINS names origins, or `*` alone. */
-const corsOrigins = (entries: string[]) => isEvery(entries) ? '*' as const : entries
+const corsOrigins = (text: string) => entriesOf(text).join() === '*' ? '*' as const : entriesOf(text)
 
-/** The first entry that is no origin, as a browser would send it. */
-const noOriginIn = (entries: string[]): string | undefined =>
-  isEvery(entries) ? undefined : entries.find((origin) => !isOrigin(origin))
-
-const isEvery = (entries: string[]) => entries.length === 1 && entries[0] === '*'
-
+/** As a browser would send it. */
 function isOrigin (text: string): boolean {
   if (!/^https?:[^*]+$/.test(text) || !URL.canParse(text)) return false
   return new URL(text).origin === text

@@ -1,8 +1,6 @@
-// Credentials: tokens as the settings JWT_* describe them, the roles that they may name, and API keys; and why one was
-// refused.
+// Credentials: tokens, the roles that they may name, and API keys; and why one was refused.
 import { createHash } from 'node:crypto'
 import { member } from '../domain/json.js'
-import type { Problem } from '../domain/rejection.js'
 import type { Scope } from '../features/api-keys/events.js'
 
 const roles = ['user', 'engine', 'ops'] as const
@@ -10,7 +8,7 @@ const roles = ['user', 'engine', 'ops'] as const
 /** Users have no role claim, unless JWT_ROLE_MAP knows what their issuer writes there. */
 export type Role = typeof roles[number]
 
-const isRole = (name: string): name is Role => roles.some((role) => role === name)
+export const isRole = (name: string): name is Role => roles.some((role) => role === name)
 
 /**
  * The role that a claim names, or `unknown`. A token without the claim is a user's. The name `user` counts only if the
@@ -26,7 +24,7 @@ export function roleOf (claim: unknown, map?: ReadonlyMap<string, Role>): Role |
 }
 
 /** What holds whatever the keys are. */
-interface Checks {
+export interface JwtChecks {
   roleClaim: string
   /** An issuer's names for our roles. The empty name also stands for a claim that is null. */
   roleMap?: ReadonlyMap<string, Role> | undefined
@@ -38,62 +36,9 @@ interface Checks {
 }
 
 /** How tokens are verified: one shared secret, or the keys that an issuer publishes. */
-export type JwtSettings = Checks & (
+export type JwtSettings = JwtChecks & (
   | { secret: string }
   | { jwksUrl: string, issuer: string, audience: string, cooldownMs?: number })
-
-interface JwtEnvironment {
-  JWT_SECRET?: string | undefined
-  JWT_JWKS_URL?: string | undefined
-  JWT_ISSUER?: string | undefined
-  JWT_AUDIENCE?: string | undefined
-  JWT_ROLE_CLAIM: string
-  JWT_ROLE_MAP: string
-}
-
-/** Checks the rules between these settings, and the names in JWT_ROLE_MAP. */
-export function jwtProblems (env: Partial<JwtEnvironment>, previous: readonly string[] = []): Problem[] {
-  const required = (field: 'JWT_ISSUER' | 'JWT_AUDIENCE') =>
-    Boolean(env.JWT_JWKS_URL && !env[field]) && { field, message: 'is required with JWT_JWKS_URL' }
-  const wrong = pairsOf(env.JWT_ROLE_MAP ?? '').find(([, ours]) => !isRole(ours))
-  return [
-    Boolean(env.JWT_SECRET && env.JWT_JWKS_URL) &&
-      { field: 'JWT_SECRET', message: 'and JWT_JWKS_URL cannot both be set: choose one' },
-    Boolean(previous.length > 0 && env.JWT_JWKS_URL) &&
-      { field: 'JWT_SECRET_PREVIOUS', message: 'has no use beside JWT_JWKS_URL: remove it' },
-    required('JWT_ISSUER'),
-    required('JWT_AUDIENCE'),
-    wrong !== undefined && {
-      field: 'JWT_ROLE_MAP',
-      message: `must be pairs theirs=ours such as authenticated=user, with user, engine or ops; ${wrong.join('=')} is none`
-    }
-  ]
-}
-
-/** `jwt` is undefined when no way to verify is set: a generated secret goes with `jwtChecks`. */
-export function jwtSettings (env: JwtEnvironment, previousSecrets: readonly string[] = []) {
-  const { JWT_SECRET: secret, JWT_JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
-  const [roleMap, former] = [roleMapOf(env.JWT_ROLE_MAP), previousSecrets.length > 0 && { previousSecrets }]
-  const own = { ...(roleMap && { roleMap }), ...former, ...(issuer && { issuer }), ...(audience && { audience }) }
-  const jwtChecks: Checks = { roleClaim: env.JWT_ROLE_CLAIM, ...own }
-  const ofIssuer = jwksUrl && issuer && audience ? { ...jwtChecks, jwksUrl, issuer, audience } : undefined
-  const jwt: JwtSettings | undefined = secret ? { ...jwtChecks, secret } : ofIssuer
-  return { jwt, jwtChecks }
-}
-
-/** Reads pairs of `theirs=ours`; undefined when there is none. The last pair of a name counts. */
-export function roleMapOf (text: string): ReadonlyMap<string, Role> | undefined {
-  const pairs = pairsOf(text).flatMap(([theirs, ours]): Array<[string, Role]> => isRole(ours) ? [[theirs, ours]] : [])
-  return pairs.length > 0 ? new Map(pairs) : undefined
-}
-
-/** A name of theirs may contain an equals sign: the last one counts. */
-function pairsOf (text: string): Array<[theirs: string, ours: string]> {
-  return text.split(',').filter((pair) => pair.trim() !== '').map((pair) => {
-    const at = pair.lastIndexOf('=')
-    return at < 0 ? [pair.trim(), ''] : [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
-  })
-}
 
 /** A key that is valid now. */
 export interface ApiKeyUser {

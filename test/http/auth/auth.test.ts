@@ -5,7 +5,7 @@ import {
   tokenIssuer, audience, base64url, claims, guarded, guardedBy, isLetIn, issuer, issuerAndApp, now, secret, signed,
   signedAsIs, without
 } from './tokens.js'
-import { roleMapOf } from '../../../src/http/credentials.js'
+import { roleMapOf } from '../../../src/config.js'
 import { userHash } from '../../../src/http/request-log.js'
 
 const { ask, status } = await guarded(t, { roleClaim: 'role', secret })
