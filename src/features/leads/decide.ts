@@ -54,21 +54,10 @@ export interface LeadFacts {
   listed?: Listed
 }
 
-interface NewContact {
-  phone_number: string
-  variables: ContactVariables
-}
-
-interface NewLead extends NewContact {
-  campaign_id: number
-  allow_dupplicate: boolean
-  secondary_contacts: NewContact[]
-}
-
 /** @throws Rejection `invalid` with every problem */
 export function validateLead (
   submitted: Submitted<CreateLeadBody>, { campaignName, isCampaignDeleted, listed }: LeadFacts
-): NewLead {
+) {
   const { phone_number, secondary_contacts } = submitted.body
   const again = 'must differ from the other phone numbers of this lead'
   const body = soundBody(submitted, [
@@ -93,11 +82,8 @@ function refuseListed ({ phone_number, secondary_contacts }: Partial<CreateLeadB
   ]
 }
 
-function contactOf (
-  { phone_number, variables }: Pick<CreateLeadBody, 'phone_number' | 'variables'>
-): NewContact {
-  return { phone_number, variables: variablesOf(variables) }
-}
+const contactOf = ({ phone_number, variables }: Pick<CreateLeadBody, 'phone_number' | 'variables'>) =>
+  ({ phone_number, variables: variablesOf(variables) })
 
 function variablesOf (variables: CreateLeadBody['variables']): ContactVariables {
   const { customer_name = '', email = '' } = variables ?? {}
@@ -126,31 +112,13 @@ export const UpdateLeadBody = Type.Object({
 }, { title: 'LeadChanges' })
 export type UpdateLeadBody = Static<typeof UpdateLeadBody>
 
-interface ChangedContact {
-  id: number | undefined
-  phone_number: string
-  variables: ContactVariables | undefined
-  status: LeadStatus | undefined
-}
-
-interface LeadChanges {
-  type: 'update'
-  variables: ContactVariables | undefined
-  secondary_contacts: ChangedContact[] | undefined
-  status: LeadStatus | undefined
-  /** By id: the statuses of the lead and its secondary contacts, as calls have left them. */
-  statuses: ReadonlyMap<number, LeadStatus>
-  /** Numbers on the do-not-call list: their persons stay blacklisted. */
-  listed: Listed
-}
-
 /** The lead as the read model has it. An absent fact is unknown, and refuses nothing. */
 interface LeadChangeFacts { lead?: Lead, listed?: Listed }
 
 /** @throws Rejection `invalid` with every problem */
 export function validateLeadChanges (
   submitted: Submitted<UpdateLeadBody>, { lead, listed = new Set() }: LeadChangeFacts
-): LeadChanges {
+) {
   const { secondary_contacts: given, phone_number = lead?.phone_number } = submitted.body
   const again = 'must differ from the other phone numbers of this lead'
   const sound = soundFields(submitted)
@@ -163,12 +131,14 @@ export function validateLeadChanges (
   ])
   const people = lead ? [lead, ...lead.secondary_contacts] : []
   return {
-    type: 'update',
+    type: 'update' as const,
     variables: variables && variablesOf(variables),
     secondary_contacts: secondary_contacts?.map(({ id, phone_number, variables, status }) =>
       ({ id, phone_number, variables: variables && variablesOf(variables), status })),
     status,
+    /** By id: the statuses of the lead and its secondary contacts, as calls have left them. */
     statuses: new Map(people.map((person) => [person.id, person.status])),
+    /** Their persons stay blacklisted. */
     listed
   }
 }
@@ -198,7 +168,7 @@ function refuseListedIn (
 }
 
 /** `ids` are the lead's, then one for each secondary contact. */
-export type CreateLead = NewLead & Circumstances
+export type CreateLead = ReturnType<typeof validateLead> & Circumstances
 
 export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
   initialState: { ids: [] },
@@ -207,7 +177,7 @@ export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
   decide: createLead
 }
 
-export const isDuplicate = ({ allow_dupplicate }: Pick<NewLead, 'allow_dupplicate'>, state: LeadState) =>
+export const isDuplicate = ({ allow_dupplicate }: { allow_dupplicate: boolean }, state: LeadState) =>
   state.ids.length > 0 && !allow_dupplicate
 
 function createLead (command: CreateLead, state: LeadState): LeadEvent[] {
@@ -227,7 +197,8 @@ function createLead (command: CreateLead, state: LeadState): LeadEvent[] {
 }
 
 /** `ids` are those of the new secondary contacts, in order. */
-export type UpdateLead = LeadChanges & Circumstances
+export type UpdateLead = ReturnType<typeof validateLeadChanges> & Circumstances
+type ChangedContact = NonNullable<UpdateLead['secondary_contacts']>[number]
 type DeleteLead = { type: 'delete' } & Circumstances
 
 /** Decides about one lead. Its stream may hold other leads of the same contact, which the fold skips. */

@@ -49,7 +49,10 @@ export const mostLeads = 1_000
 
 export function evolve (state: LeadState, event: LeadEvent): LeadState {
   switch (event.type) {
-    case 'LeadCreated': return { ids: [...state.ids, event.data.lead_id], last: leadOf(event) }
+    case 'LeadCreated': {
+      const last = leadAfter(undefined, event)
+      return { ids: [...state.ids, event.data.lead_id], ...last && { last } }
+    }
     case 'LeadDeleted': return without(state, event.data.lead_id)
     case 'LeadErased': return event.data.with_lead ? withoutErased(state, event.data.lead_id) : state
     case 'LeadUpdated':
@@ -111,7 +114,7 @@ export function peopleAfter (event: LeadEvent, known: Known): Person[] {
   }
 }
 
-function createdPeople (data: LeadCreatedEvent['data']): [Present, ...Present[]] {
+function createdPeople (data: LeadCreatedEvent['data']): Person[] {
   const { lead_id: id, phone_number, variables, secondary_contacts, erased_places, created_at } = data
   const places = placesBeside(secondary_contacts, erased_places)
   return [
@@ -208,12 +211,6 @@ const peopleOf = (lead: Lead): Person[] => [lead, ...lead.secondary_contacts].ma
   const person = { ...newPerson({ lead_id, user_id, campaign_id }, contact, place, ''), ...contactOf(contact) }
   return place === 0 && lead.isDeleted ? { ...person, status: 'deleted' } : person
 })
-
-/** The lead that an event created, before any call moved its status. */
-export function leadOf ({ data }: LeadCreatedEvent): Lead {
-  const [lead, ...contacts] = createdPeople(data)
-  return wholeLead(lead, contacts)
-}
 
 const wholeLead = (lead: Present, contacts: Present[]): Lead => ({
   ...contactOf(lead),
