@@ -2,19 +2,19 @@
 import type { Decider } from '../../domain/events.js'
 import { type DuplicateRule, type LeadImportEvent, leadImportEventTypes } from './events.js'
 
-export interface RequestImport {
-  type: 'request'
-  campaign_id: number
-  if_duplicate: DuplicateRule
-  total: number
-}
-
 /** Its rows by outcome. */
 export interface ImportCounts { total: number, created: number, duplicates: number, invalid: number }
 interface EndImport extends ImportCounts { type: 'end', reason: string | null, now: string }
 
 /** The command's id is the import's. */
-type Requested = RequestImport & { userId: string, now: string, commandId: string }
+interface RequestImport {
+  campaign_id: number
+  if_duplicate: DuplicateRule
+  total: number
+  userId: string
+  now: string
+  commandId: string
+}
 
 /** Undefined before its creation. */
 export type LeadImportState =
@@ -38,7 +38,7 @@ const leadImport = {
   skipsUnreadable: true as const
 }
 
-export const requestDecider: Decider<LeadImportState, LeadImportEvent, Requested> = {
+export const requestDecider: Decider<LeadImportState, LeadImportEvent, RequestImport> = {
   ...leadImport,
   decide ({ commandId, userId, campaign_id, if_duplicate, total, now }, state) {
     if (state) return []

@@ -1,6 +1,6 @@
 // The routes of imports: start one, and read what became of its rows.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { takesLeads } from '../../../projections/catalog.js'
 import {
   acceptRequest, countUnfinished, findRequest, listImports, prepareRequest, type RequestStatus
@@ -11,7 +11,7 @@ import { customer, customerNumber } from '../../domain/examples.js'
 import { At, GivenId, Id, isUuid, Nullable } from '../../domain/json.js'
 import { type FieldErrors, invalid as refuse, notOwn, problem, Rejection, soundBody } from '../../domain/rejection.js'
 import { importPath } from '../../http/app-types.js'
-import { command, type CommandRoute } from '../../http/command-route.js'
+import { command } from '../../http/command-route.js'
 import { accepts, addToVary } from '../../http/edge.js'
 import { answered, example, invalid, refusal, withMessage, writeHeaders } from '../../http/docs/describe.js'
 import { importedRow, importId, leadImport, page } from '../../http/docs/examples.js'
@@ -21,11 +21,11 @@ import { PageOf, Paging } from '../../http/lists.js'
 import { reading } from '../../http/read-position.js'
 import type { ApiServices } from '../../services/services.js'
 import { type AddRoute, list, route } from '../route.js'
-import { Count, DuplicateRule, type LeadImportEvent, LeadImportStatus, leadImportStream } from './events.js'
+import { Count, DuplicateRule, LeadImportStatus, leadImportStream } from './events.js'
 import {
-  ImportBody, ImportQuery, importRequest, importValidators, inTurns, mostImportsOfUser, type Upload, whileKept
+  ImportBody, ImportQuery, importRequest, importValidators, inTurns, mostImportsOfUser, whileKept
 } from './import-body.js'
-import { type LeadImportState, requestDecider, type RequestImport } from './model.js'
+import { requestDecider } from './model.js'
 
 const tags = ['leads']
 
@@ -94,41 +94,32 @@ const importLeads: AddRoute = (app, services) => {
       reading.end() // from here on its row counts
       const { total, digest } = upload
       request.body = { ...all, total, digest }
-      return await handle(request, reply.code(202), importRoute(services, userId, upload))
+      return await handle(request, reply.code(202), {
+        body: Asked,
+        facts: async ({ campaign_id = 0 }) => ({ isOpen: await takesLeads(services, userId, campaign_id) }),
+        validate: (submitted, { isOpen }) => soundBody(submitted, [
+          isOpen === false && problem('campaign_id', notYours),
+          total === 0 && problem('body', 'must hold at least one row')
+        ]),
+        stream: (_body, _ids, _facts, commandId) => leadImportStream(commandId),
+        async first ({ campaign_id: campaignId }, _ids, { commandId: id }) {
+          upload.importId = id
+          const input = { upload_id: upload.id, campaign_id: campaignId }
+          const asked = { id, kind: leadImportKind, userId, input, progress: nothingDone(total) }
+          const isTaken = await prepareRequest(pool, asked, mostImportsOfUser)
+          if (!isTaken) throw new Rejection('too-many', tooMany)
+        },
+        decider: requestDecider,
+        async answer ({ state }) {
+          upload.importId = state.import_id
+          return { message: started, data: await begun(services, userId, state.import_id) }
+        }
+      })
     })
   })
 }
 
-type ImportRoute = CommandRoute<
-  typeof Asked, { isOpen: boolean }, RequestImport, LeadImportState, LeadImportEvent,
-  { message: string, data: Static<typeof Begun> }
->
-
-/** The steps once the leads are stored. */
-const importRoute = (services: ApiServices, userId: string, upload: Upload): ImportRoute => ({
-  body: Asked,
-  facts: async ({ campaign_id = 0 }) => ({ isOpen: await takesLeads(services, userId, campaign_id) }),
-  validate: (submitted, facts) => ({ type: 'request', ...soundBody(submitted, problemsOf(upload.total, facts)) }),
-  stream: (_body, _ids, _facts, commandId) => leadImportStream(commandId),
-  async first ({ campaign_id: campaignId, total }, _ids, { commandId: id }) {
-    upload.importId = id
-    const input = { upload_id: upload.id, campaign_id: campaignId }
-    const asked = { id, kind: leadImportKind, userId, input, progress: nothingDone(total) }
-    const isTaken = await prepareRequest(services.pool, asked, mostImportsOfUser)
-    if (!isTaken) throw new Rejection('too-many', tooMany)
-  },
-  decider: requestDecider,
-  async answer ({ state }) {
-    upload.importId = state.import_id
-    return { message: started, data: await begun(services, userId, state.import_id) }
-  }
-})
-
 const notYours = 'must be one of your campaigns'
-
-const problemsOf = (total: number, { isOpen }: { isOpen?: boolean }) => [
-  isOpen === false && problem('campaign_id', notYours), total === 0 && problem('body', 'must hold at least one row')
-]
 
 /** The event is in the log, so a failure here does not fail the command. The reconciler repeats this step. */
 async function begun ({ pool }: ApiServices, userId: string, id: string) {
