@@ -52,8 +52,9 @@ export const completeCall = route('POST', '/engine/calls/:call_id/completed', {
   }, { mostValues }),
   bodyLimit
 }, (services) => async (request, reply) => {
-  const callId = callIdIn(request.params.call_id)
-  return await refuseUnreadable(callId, services.handle(request, reply.code(202), {
+  const { call_id: callId } = request.params
+  if (!isCallId(callId)) throw refused({ call_id: [`must be ${callIdWords}`] })
+  return await services.handle(request, reply.code(202), {
     body: CompleteCallBody,
     facts: (report) => lookUpFacts(services, report),
     validate: (report, facts) => validateReport(callId, report, facts, new Date()),
@@ -62,24 +63,12 @@ export const completeCall = route('POST', '/engine/calls/:call_id/completed', {
     isNew: true,
     decider: callDecider,
     answer: () => ({ message: accepted })
-  }))
-})
-
-/** @throws Rejection when the path holds no call id */
-function callIdIn (text: string): string {
-  if (isCallId(text)) return text
-  throw refused({ call_id: [`must be ${callIdWords}`] })
-}
-
-/** If the call's stream has an event that cannot be read, this report cannot be compared with it. */
-async function refuseUnreadable<Answer> (callId: string, handling: Promise<Answer>): Promise<Answer> {
-  try {
-    return await handling
-  } catch (error) {
+  }).catch((error: unknown) => {
     if (!(error instanceof DecodeError)) throw error
+    // This report cannot be compared with an event that cannot be read.
     throw new Rejection('call-differs', `Call ${callId} is in the log already, by an event that is malformed`)
-  }
-}
+  })
+})
 
 async function lookUpFacts (
   { positions, pool, ownerOf }: ApiServices, report: Partial<CompleteCallBody>
