@@ -28,20 +28,14 @@ const tags = ['persons']
 const hasEnded = async ({ streams }: ApiServices, id: string) =>
   typeof (await findRequest(streams, id))?.request.finished_at === 'string'
 
-interface Asking {
-  operationId: string
-  summary: string
-  description: string
-  /** The meaning of a 202: this is for the document, `started` for the answer. */
-  begun: string
-  started: string
-  failed: string
-  tooMany: string
-}
+type Words = Record<'operationId' | 'summary' | 'description' | 'begun' | 'started' | 'failed' | 'tooMany', string>
 
-/** Refuses the user's own numbers: they are no person, and stand in every call. */
+/**
+ * Refuses the user's own numbers: they are no person, and stand in every call. A 202 is `begun` in the document and
+ * `started` in the answer.
+ */
 const asking = (
-  kind: PersonRequestType, path: string, { begun, started, failed, tooMany, ...described }: Asking,
+  kind: PersonRequestType, path: string, { begun, started, failed, tooMany, ...described }: Words,
   data: BegunPersonRequest
 ) => route('POST', path, command('user', failed, ['Idempotency-Key'], {
   ...described,
@@ -128,8 +122,6 @@ const getPersonRequest = route('GET', '/user/person-request/:id', readingNow({
 }, { isClosedToKeys: true }), (services) => async ({ user, params }) =>
   ({ data: describePersonRequest(await own(services, user.id, params.id)) }))
 
-const notYet = 'The export is being made: try again in a moment.'
-
 const downloadPerson = route('GET', '/user/person-request/:id/download', readingNow({
   tags,
   operationId: 'downloadPerson',
@@ -145,20 +137,16 @@ const downloadPerson = route('GET', '/user/person-request/:id/download', reading
     404: ErrorAnswer,
   }
 }, { isClosedToKeys: true }, 'export'), (services) => async ({ method, user, params: { id } }, reply) => {
-  refuseUnlessMade(await own(services, user.id, id))
+  const asked = await own(services, user.id, id)
+  if (asked.type !== 'export') throw personRequestNotFound() // an erasure has nothing to download
+  if (asked.status === 'processing') throw new Rejection('not-ready', 'The export is being made: try again in a moment.')
+  if (asked.status === 'failed' || !isKept(asked, Date.now())) throw exportGone()
   const document = Readable.from(readExport(services.pool, services.keys, { userId: user.id, id }))
   await once(document, 'readable') // so that an error before its first part is an answer like any other
   const asFile: FastifyReply = reply.type('application/json; charset=utf-8')
     .header('content-disposition', 'attachment; filename="person.json"')
   return await asFile.send(method === 'HEAD' ? Readable.from([]) : document)
 })
-
-/** An erasure has nothing to download. */
-function refuseUnlessMade (request: PersonRequest): void {
-  if (request.type !== 'export') throw personRequestNotFound()
-  if (request.status === 'processing') throw new Rejection('not-ready', notYet)
-  if (request.status === 'failed' || !isKept(request, Date.now())) throw exportGone()
-}
 
 export const personCommands = [exportPerson, erasePerson]
 export const personQueries = [getPersonRequest, downloadPerson]
