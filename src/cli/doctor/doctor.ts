@@ -79,8 +79,7 @@ async function findInBackEnds (
     ])
     const isThere = (found: Finding[]) => found.some(({ check, level }) => check === 'reachable' && level === 'ok')
     if (!databaseUrl || !isThere(ofPostgres)) return [...ofPostgres, ...ofStore]
-    const own = isThere(ofStore) ? store : undefined
-    const service = await checkService({ databaseUrl, streams: own?.streams, store: own, keys })
+    const service = await checkService({ databaseUrl, store: isThere(ofStore) ? store : undefined, keys })
     return [...ofPostgres, ...ofStore, ...service]
   } finally {
     await Promise.all([postgres?.close(), store?.close()])

@@ -23,9 +23,8 @@ import { problem, runIfReachable, skipped, warning, type Check, type Found } fro
 
 interface ServiceParts {
   databaseUrl: string
-  /** Absent, like `store`, when the event store does not answer. */
-  streams?: Streams | undefined
-  store?: ScavengedStore | undefined
+  /** Absent when it does not answer. */
+  store?: ReturnType<typeof checkEventStore> | undefined
   /** Absent before they are generated. */
   keys?: SecretKeys | undefined
 }
@@ -45,9 +44,9 @@ export async function checkService ({ databaseUrl, ...parts }: ServiceParts): Pr
   }
 }
 
-function checksOf (pool: Pool, { streams, store, keys }: Omit<ServiceParts, 'databaseUrl'>): Check[] {
+function checksOf (pool: Pool, { store, keys }: Omit<ServiceParts, 'databaseUrl'>): Check[] {
   return [
-    ['restore guard', async () => streams ? await restoreFound(pool, streams) : skipped(storeIsAway)],
+    ['restore guard', async () => store ? await restoreFound(pool, store.streams) : skipped(storeIsAway)],
     ['parked events', async () => {
       const parked = await parkedStreams(pool, [...projections.map(({ name }) => name), dispatcher])
       if (parked.length === 0) return 'none'
@@ -123,12 +122,12 @@ async function keysFound (pool: Pool, keys: SecretKeys | undefined) {
       'Run `ringledger secrets reseal`, which looks through the log, and empty it.')
 }
 
-type ScavengedStore = Pick<ReturnType<typeof checkEventStore>, 'lastScavenges' | 'memberCount'>
-
 const mendUnscavenged = 'Scavenge every member: docs/eventstoredb.md, "Scavenging". A server tells of scavenges for 30 days.'
 
 /** Every member has been scavenged since the earliest of their last scavenges, once each has one. */
-export async function erasuresFound (pool: Pool, store: ScavengedStore | undefined): Promise<Found> {
+export async function erasuresFound (
+  pool: Pool, store: Pick<ReturnType<typeof checkEventStore>, 'lastScavenges' | 'memberCount'> | undefined
+): Promise<Found> {
   const [waiting] = await waitingRequests(pool)
   if (waiting) return warning(`${waiting.type} ${waiting.id} waits for ${waiting.waits_for}`, 'docs/privacy.md, "What an operator does"')
   if (!store) return skipped(storeIsAway)
