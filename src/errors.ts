@@ -47,7 +47,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   if (error instanceof StreamGone) return reply.code(410).send({ message: 'It was deleted for good.' })
   if (error instanceof AppendTooLarge) return reply.code(413).send({ message: 'The request is too large.' })
   if (error instanceof TooManyReads || error instanceof TooManyBodies) return later(reply, 429, error.message)
-  if (error instanceof BehindPosition) return notNow(reply, error.message)
+  if (error instanceof BehindPosition) return later(reply, 503, error.message)
   if ('validation' in error && error.validation) {
     const errors = fieldErrors(error.validation, error.validationContext)
     return reply.code(422).send({ message: 'The given data was invalid.', errors })
@@ -56,7 +56,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   if (nothingWasWritten(error)) {
     if (saysDiskFull(error)) request.log.error({ err: error }, 'a disk is full')
     else logFailure(request, error, error instanceof BehindLog ? 'no id is given out' : 'a back end is not available')
-    return notNow(reply, 'The service is not available right now. Nothing was changed.')
+    return later(reply, 503, 'The service is not available right now. Nothing was changed.')
   }
   const status = 'statusCode' in error ? error.statusCode ?? 500 : 500
   if (status === 401) return reply.code(401).send({ message: 'Unauthenticated.' })
@@ -78,8 +78,6 @@ const hungUp = ({ raw }: FastifyRequest, error: Error) => raw.readableAborted &&
 function logFailure (request: FastifyRequest, error: Error, message: string): void {
   request.log[isOfOutage(error) ? 'debug' : 'warn']({ err: error }, message)
 }
-
-const notNow = (reply: FastifyReply, message: string) => later(reply, 503, message)
 
 function later (reply: FastifyReply, status: number, message: string): FastifyReply {
   return reply.code(status).header('retry-after', '1').send({ message })

@@ -3,10 +3,7 @@ import type { Pool } from 'pg'
 import { largestId, forEachKind, type IdKind } from '../domain/json.js'
 import { Rejection } from '../domain/rejection.js'
 
-export interface Ids {
-  /** @throws NotCaughtUp, IdsUsedUp, OtherLog, what `hold` throws, or the error of Postgres */
-  take (kind: IdKind, count?: number): Promise<number[]>
-}
+export type Ids = ReturnType<typeof openIds>
 
 /** Projections lag the log's head of our start, so the sequences may lag ids that the log has. */
 export class NotCaughtUp extends Error {
@@ -29,13 +26,14 @@ const blockSizes = { assistant: 20, lead: 200, campaign: 20, phone_number: 20, a
 export function openIds (
   pool: Pool, isCaughtUp: () => Promise<boolean>, hold: () => Promise<void> = async () => {},
   otherLog: () => Error | undefined = () => undefined
-): Ids {
+) {
   const left = forEachKind<number[]>(() => [])
   const refilling = forEachKind(() => Promise.resolve())
   let caughtUp = false
 
   return {
-    async take (kind, count = 1) {
+    /** @throws NotCaughtUp, IdsUsedUp, OtherLog, what `hold` throws, or the error of Postgres */
+    async take (kind: IdKind, count = 1): Promise<number[]> {
       const problem = otherLog()
       if (problem) throw problem
       caughtUp ||= await isCaughtUp()

@@ -4,16 +4,7 @@ import { member } from '../domain/json.js'
 import { type FieldErrors, mostFields } from '../domain/rejection.js'
 
 /** A schema error of AJV; Fastify passes it on. */
-interface SchemaError {
-  keyword: string
-  instancePath: string
-  params: Record<string, unknown>
-  message?: string | undefined
-  /** The rule that refused; AJV adds it with `verbose`. */
-  parentSchema?: Record<string, unknown> | undefined
-  /** The refused name, where the rule is about the names in an object. */
-  propertyName?: string | undefined
-}
+type SchemaError = Omit<ErrorObject<string, Record<string, unknown>>, 'schemaPath'>
 
 /** Every refused field with every reason; paths have dots. Errors of the whole are under `part`. */
 export function fieldErrors (refused: readonly SchemaError[], part = 'body'): FieldErrors {

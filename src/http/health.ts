@@ -23,8 +23,6 @@ const reasonWithinMs = 4_000
 /** Probes within this time share one run: each run asks every back end. */
 const checkEveryMs = 1_000
 
-const notReady = 'The service is not ready.'
-
 /**
  * Adds `/health/live` and `/health/ready`, without a prefix, so that probes do not depend on BASE_PATH, and without a
  * limit. A process that is leaving is not ready, whatever the checks say. Only operators see which check failed.
@@ -39,7 +37,7 @@ export function addHealth (app: FastifyInstance, checks: HealthChecks, leaving?:
     const failing = Object.keys(results).filter((name) => results[name] === 'failing')
     const checks = isOperator && { checks: results }
     if (failing.length === 0) return { status: 'ok', ...checks }
-    const message = isOperator ? `Not ready: ${failing.join(', ')}.` : notReady
+    const message = isOperator ? `Not ready: ${failing.join(', ')}.` : 'The service is not ready.'
     return await reply.code(503).send({ message, status: 'failing', ...checks })
   })
 }

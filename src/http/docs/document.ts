@@ -25,20 +25,14 @@ interface Operation {
 
 type Paths = Record<string, Record<string, Operation>>
 
-interface Origin {
-  /** Where the API is found, for clients. */
-  servers: Array<{ url: string }>
-  /** The same without BASE_PATH, if there is one. */
-  root?: { url: string }
-}
-
 /**
- * PUBLIC_URL names the place of `/health`, and may end with BASE_PATH. Without it, the API is wherever the document is.
+ * Where clients find the API, and the root without BASE_PATH, if there is one. PUBLIC_URL names the place of `/health`,
+ * and may end with BASE_PATH. Without it, the API is wherever the document is.
  */
-export function originOf (basePath: string, publicUrl = ''): Origin {
+export function originOf (basePath: string, publicUrl = '') {
   const url = publicUrl.replace(/\/+$/, '')
   const root = basePath && url.endsWith(basePath) ? url.slice(0, -basePath.length) : url
-  return { servers: [{ url: `${root}${basePath}` || '/' }], ...(basePath && { root: { url: root || '/' } }) }
+  return { servers: [{ url: `${root}${basePath}` || '/' }], ...(basePath !== '' && { root: { url: root || '/' } }) }
 }
 
 /** The security of most operations: a token or a key, as one scheme. */
@@ -46,7 +40,7 @@ export const tokenOrKey: Array<Record<string, string[]>> = [{ bearerOrKey: [] }]
 
 /** The document with its webhooks. @throws when two different parts of it have one name */
 export function apiDocument<Api extends { paths?: object, components?: object }> (
-  made: Api, webhooks: object, { servers, root }: Origin
+  made: Api, webhooks: object, { servers, root }: ReturnType<typeof originOf>
 ): Api {
   const schemas: Named = {}
   const paths: Paths = Object(shown(made.paths, schemas))
