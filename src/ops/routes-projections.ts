@@ -35,7 +35,6 @@ const Input = Type.Object({
 }, { title: 'ProjectionActionInput' })
 const Begun = Type.Object({ id: Type.String({ description: 'Id of the action.' }) }, { title: 'BegunAction' })
 
-const noProjection = (given: string) => new Rejection('not-found', `There is no projection ${given}.`)
 const noAction = 'There is no such action.'
 const isBusy = (given: string) => `Another action runs on ${given}: wait until it has ended.`
 
@@ -58,9 +57,9 @@ export function addProjections (app: App, deps: OpsServices): void {
         }
       })
   }, async ({ params: { name, action }, body }, reply) => {
-    if (!isProjection(name)) throw noProjection(name)
+    const projection = projections.find((known) => known.name === name)
+    if (!projection) throw new Rejection('not-found', `There is no projection ${name}.`)
     if (!isAction(action)) throw new Rejection('not-found', `There is no action ${action}: choose one of ${actions.join(', ')}.`)
-    const projection = projectionNamed(name)
     const { accept_differences: acceptDifferences, generation } = body
     const isNamed = action === 'drop' && generation !== undefined // `whyNot` is about a drop of all retained ones
     if (!isNamed) {
@@ -152,8 +151,6 @@ function addParked (app: App, deps: OpsServices): void {
 }
 
 const isAction = (text: string): text is Action => (actions as readonly string[]).includes(text)
-
-const isProjection = (name: string) => projections.some((known) => known.name === name)
 
 /** Refuses in the words of the command line. @throws Rejection */
 async function told (work: () => Promise<string>): Promise<{ message: string }> {

@@ -42,8 +42,6 @@ async function activeAssistant (services: ApiServices, userId: string, id: strin
 const attempt = (description: string, message: string, data: Static<typeof Delivery>) =>
   withMessage(description, Delivery, { message, data }, replayHeaders, 'AttemptAnswer')
 
-const tooManyIn = (seconds: number) =>
-  `Too many of these for this assistant: at most 10 a minute. Try again in ${seconds} seconds.`
 const deliveryNotFound = () => notOwn('Delivery')
 
 /** @throws Rejection `not-found`, `webhook-refused`; an error with status 429 */
@@ -53,9 +51,11 @@ function answerAttempt (
   switch (requested.kind) {
     case 'not-found': throw deliveryNotFound()
     case 'refused': throw new Rejection('webhook-refused', `Nothing can be sent: ${requested.why}.`)
-    case 'too-many':
-      reply.header('retry-after', requested.retryInSeconds)
-      throw httpError(429, tooManyIn(requested.retryInSeconds))
+    case 'too-many': {
+      const { retryInSeconds: seconds } = requested
+      reply.header('retry-after', seconds)
+      throw httpError(429, `Too many of these for this assistant: at most 10 a minute. Try again in ${seconds} seconds.`)
+    }
     case 'accepted': {
       const { delivery: data } = requested
       return { status: 202, body: { message, data }, about: data.call_id === null ? [] : [callStream(data.call_id)] }
