@@ -1,9 +1,9 @@
 // What users do with their assistants: create, update, restore, delete; read one, its past and a list.
 import type { FastifyBaseLogger } from 'fastify'
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { findAssistant, findAssistantHistory, findAssistants, withoutReleased } from '../../../projections/assistants.js'
 import { idAt } from '../../domain/events.js'
-import { At, documentedAs, Nullable } from '../../domain/json.js'
+import { At, documentedAs } from '../../domain/json.js'
 import { etagOfRevision, reading } from '../../http/read-position.js'
 import { Message, assistantPath, pathId } from '../../http/app-types.js'
 import { command, type Handled } from '../../http/command-route.js'
@@ -17,6 +17,7 @@ import { webhookUrlProblem } from '../../../workers/deliver/guard.js'
 import { endInterruption, findInterruption } from '../../../workers/deliveries/webhooks.js'
 import type { ApiServices } from '../../services/services.js'
 import { list, route } from '../route.js'
+import { AssistantWebhook, type Interruption } from '../webhooks/model.js'
 import { assistantStream, AssistantSettings } from './events.js'
 import {
   assistantDecider, assistantNotFound, AssistantSummary, HistoryEntry, summarize,
@@ -197,19 +198,6 @@ async function lookUpPast (
   return past ? { past, refused: refusedToday(past), ...await lookUpFacts(services, userId, past) } : {}
 }
 
-const Webhook = Type.Object({
-  state: Type.Enum(['on', 'off', 'suspended', 'paused'], {
-    title: 'WebhookState',
-    description: 'suspended: the URL answered 410 or kept failing, and gets nothing until it is resumed. paused: it ' +
-      'asked for fewer requests, and gets nothing until the time in `until`.'
-  }),
-  reason: Nullable(Type.String(), {
-    description: 'Why it is suspended: gone (410) or failing; or paused: too_many_requests (429) or unavailable (503).'
-  }),
-  since: Nullable(At(), { description: 'When it was suspended.' }),
-  until: Nullable(At(), { description: 'When a pause ends.' })
-}, { title: 'AssistantWebhook' })
-
 const bare = (schema: object) =>
   Object.fromEntries(Object.entries(schema).filter(([keyword]) => !toldOfBodies.includes(keyword)))
 const toldOfBodies = ['description', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern']
@@ -224,7 +212,7 @@ const AssistantAnswer = Type.Object({
   revision: Type.Integer({ minimum: 0, description: 'Also the ETag, or its beginning.' }),
   created_at: At(),
   updated_at: At(),
-  webhook: Webhook
+  webhook: AssistantWebhook
 }, { title: 'Assistant' })
 
 const PartOfName = Type.String({
@@ -313,7 +301,7 @@ const uninterrupted = { reason: null, since: null, until: null }
 /** Without a pool only whether it was on: a past revision tells nothing else. */
 async function webhookOf (
   { assistant_id, settings }: Assistant, pool: ApiServices['pool'] | undefined
-): Promise<Static<typeof Webhook>> {
+): Promise<Interruption> {
   const { is_webhook_active, webhook_url } = settings
   if (!is_webhook_active || webhook_url === null) return { state: 'off', ...uninterrupted }
   return (pool && await findInterruption(pool, assistant_id, webhook_url)) ?? { state: 'on', ...uninterrupted }

@@ -79,15 +79,20 @@ export type RequestedAttempt =
   | { kind: 'refused', why: string }
   | { kind: 'too-many', retryInSeconds: number }
 
-/** Why nothing is sent to a URL: times in ISO 8601. */
-export interface Interruption {
-  state: 'suspended' | 'paused'
-  reason: string
-  /** When it was suspended. */
-  since: string | null
-  /** When the pause ends. */
-  until: string | null
-}
+/** Whether something is sent to the URL of an assistant, and why not. */
+export const AssistantWebhook = Type.Object({
+  state: Type.Enum(['on', 'off', 'suspended', 'paused'], {
+    title: 'WebhookState',
+    description: 'suspended: the URL answered 410 or kept failing, and gets nothing until it is resumed. paused: it ' +
+      'asked for fewer requests, and gets nothing until the time in `until`.'
+  }),
+  reason: Nullable(Type.String(), {
+    description: 'Why it is suspended: gone (410) or failing; or paused: too_many_requests (429) or unavailable (503).'
+  }),
+  since: Nullable(At(), { description: 'When it was suspended.' }),
+  until: Nullable(At(), { description: 'When a pause ends.' })
+}, { title: 'AssistantWebhook' })
+export type Interruption = Static<typeof AssistantWebhook>
 
 export const Notice = Type.Object({
   id: Id({ description: 'Higher for newer ones.' }),
