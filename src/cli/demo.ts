@@ -19,7 +19,7 @@ export async function demo ({ json = false }: { json?: boolean }): Promise<void>
   let held = false
   shutdown.add(async () => { if (!held) throw new Error('the demo was stopped before its end') })
   await shutdown.during(async (signal) => {
-    const timeline = new Timeline(`Ringledger ${packageVersion}: the main job, end to end`, signal, { json })
+    const timeline = new Timeline(`Ringledger ${packageVersion}: the main job, end to end`, signal, json)
     const dataDir = await mkdtemp(join(tmpdir(), 'ringledger-demo-'))
     const { removeDataDir } = await import('@ringledger/embedded-postgres')
     const closing = [async () => { removeDataDir(dataDir) }]

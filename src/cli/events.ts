@@ -164,25 +164,17 @@ async function withPresentStore<Result> (
   command: 'copy' | 'export' | 'import', signal: AbortSignal, work: (store: Store) => Promise<Result>
 ): Promise<Result> {
   const makes = command === 'import' ? 'all' : 'nothing' // a log may move into a new DATA_DIR
-  const { close, ...place } = await presentStore(`ringledger events ${command}`, makes)
-  try {
-    return await withStoreAt(place, signal, work)
-  } finally {
-    await close()
-  }
+  return await withPresentPlace(`ringledger events ${command}`, makes, (place) => withStoreAt(place, signal, work))
 }
 
-/**
- * Finds EVENTSTORE_URL, the running `start`, or opens an embedded event store until `close`. Reads only the settings of
- * the event store: commands that need only its log need no secrets.
- */
-async function presentStore (
-  command: string, makes: Makes = 'nothing'
-): Promise<{ url: string, caFile: string | undefined, close (): Promise<void> }> {
+/** Reads only the settings of the event store: commands that need only its log need no secrets. */
+async function withPresentPlace<Result> (
+  command: string, makes: Makes, work: (place: Pick<StorePlace, 'url' | 'caFile'>) => Promise<Result>
+): Promise<Result> {
   const { places: { databaseUrl, eventStoreUrl, eventStoreCaFile: caFile }, config } = readPlaces()
-  if (eventStoreUrl) return { url: eventStoreUrl, caFile, close: async () => {} }
+  if (eventStoreUrl) return await work({ url: eventStoreUrl, caFile })
   const { urls, close } = await openBackEnds({ ...config, backEnds: { databaseUrl } }, { role: 'command', command, makes })
-  return { url: urls.eventStoreUrl, caFile: undefined, close }
+  return await work({ url: urls.eventStoreUrl, caFile: undefined }).finally(close)
 }
 
 /** Closes `open` after `work`, or as soon as `signal` is aborted, which ends whatever waits for it. */
@@ -230,9 +222,8 @@ const ofOperator = 'EVENTSTORE_URL leads to a real server, whose operator scaven
 /** Deletes hidden events for good. @throws when the event store is a real server */
 export async function scavenge ({ json }: { json?: boolean }): Promise<void> {
   const { scavengeId, events, bytes } = await operate('stopped: the event store goes on by itself', async ({ signal }) => {
-    const place = await presentStore('ringledger event-store scavenge')
-    try {
-      const url = withCaFile(place.url, place.caFile)
+    return await withPresentPlace('ringledger event-store scavenge', 'nothing', async ({ url: given, caFile }) => {
+      const url = withCaFile(given, caFile)
       const connection = new EventStoreConnection(url)
       return await closing(connection, signal, async () => {
         const streams = new EventLog(connection)
@@ -241,9 +232,7 @@ export async function scavenge ({ json }: { json?: boolean }): Promise<void> {
         if (!scavenged) throw new Error(ofOperator)
         return scavenged
       })
-    } finally {
-      await place.close()
-    }
+    })
   })
   if (json) return printJson({ scavenge_id: scavengeId, events, bytes })
   print(`Removed ${events} events with ${bytes} bytes of data and metadata.\n`)

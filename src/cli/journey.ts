@@ -249,12 +249,10 @@ interface Step { step: string, where: string, ms: number, held: boolean }
 
 export class Timeline {
   readonly #startedAt = performance.now()
-  readonly #json: boolean
   readonly #steps: Step[] = []
 
   /** After `signal` is aborted, only the last step still begins. With `json`, prints only at the end. */
-  constructor (title: string, private readonly signal: AbortSignal, { json = false } = {}) {
-    this.#json = json
+  constructor (title: string, private readonly signal: AbortSignal, private readonly json = false) {
     this.#print(`\n${this.#style('bold', title)}\n`)
     this.#print(this.#style('dim', '   at        took   what                        where'))
   }
@@ -285,7 +283,7 @@ export class Timeline {
   end (): void {
     const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(1)
     const hasFailed = this.signal.aborted || this.#steps.some(({ held }) => !held)
-    if (this.#json) return printJson({ held: !hasFailed, seconds: Number(seconds), steps: this.#steps })
+    if (this.json) return printJson({ held: !hasFailed, seconds: Number(seconds), steps: this.#steps })
     if (hasFailed) return this.#print(this.#style('red', `\nThe demo failed after ${seconds} s.`))
     this.#print(this.#style('green', `\nEverything held, in ${seconds} s.`))
     this.#print('Next: `npm start` runs the service with a data directory of its own.')
@@ -305,6 +303,6 @@ export class Timeline {
   }
 
   #print (text: string): void {
-    if (!this.#json) process.stdout.write(`${text}\n`)
+    if (!this.json) process.stdout.write(`${text}\n`)
   }
 }
