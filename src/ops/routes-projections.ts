@@ -17,13 +17,9 @@ const mostActions = 50
 const mostParked = 200
 
 const name = Type.String({ title: 'ProjectionName', description: 'The projection.', examples: [projection.name] })
-const ByName = Type.Object({ name })
 const ActionOn = Type.Object({
   name,
   action: Type.String({ title: 'ActionPath', description: `One of ${actions.join(', ')}.`, examples: ['verify'] })
-})
-const actionPath = Type.Object({
-  id: Type.String({ title: 'ActionIdPath', description: 'The action.', examples: [action.id] })
 })
 const Input = Type.Object({
   accept_differences: Type.Optional(Type.Boolean({
@@ -73,7 +69,7 @@ export function addProjections (app: App, deps: OpsServices): void {
 
   app.post('/ops/api/projections/:name/close-breaker', forOperators('closeBreaker', 'Let a stopped projection go on',
     'For one that stands still because it refused too many streams within a minute. It parks what it refuses.', {
-      params: ByName,
+      params: Type.Object({ name }),
       response: {
         200: answered('It goes on.', Done, { message: 'leads goes on within seconds, and parks what it refuses.' }),
         404: refusal('There is no projection nothing.'),
@@ -91,7 +87,9 @@ function addActions (app: App, { pool }: OpsServices): void {
   }), async () => ({ data: await newestActions(pool, mostActions) }))
 
   app.get('/ops/api/actions/:id', forOperators('getProjectionAction', 'See how an action gets on', 'Those of the last 90 days.', {
-    params: actionPath,
+    params: Type.Object({
+      id: Type.String({ title: 'ActionIdPath', description: 'The action.', examples: [action.id] })
+    }),
     response: { 200: answered('The action.', One(Report), { data: action }), 404: refusal(noAction) }
   }), async ({ params: { id } }) => {
     const found = isUuid(id) ? await findAction(pool, id) : undefined
