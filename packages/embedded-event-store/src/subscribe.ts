@@ -12,60 +12,53 @@ export interface Followed {
 }
 
 /** Events after a position of $all. Ends when aborted. */
-export async function * subscribeToAll (
-  { log, feed, aborted }: Followed, after: number, filter: Filter | undefined
+export function subscribeToAll (
+  followed: Followed, after: number, filter: Filter | undefined
 ): AsyncGenerator<Step> {
   const sieve = new Sieve(filter)
-  let position = after
-  let isCaughtUp = false
-  while (!aborted.aborted) {
-    if (position >= log.writer.head && !isCaughtUp) {
-      isCaughtUp = true
-      yield * sieve.caughtUp()
-      continue // more may have come meanwhile
-    }
-    if (position >= log.writer.head) {
-      await feed.next(aborted)
-      continue
-    }
-    const recent = feed.after(position)
-    const history = () => log.reader.allPages({ direction: 'forward', from: position + 1, to: log.writer.head })
-    for await (const page of recent === undefined ? history() : [recent]) {
-      yield * sieve.pass(page)
-      position = page.at(-1)?.position ?? position
-      if (aborted.aborted) return
-    }
-  }
+  const history = (position: number, head: number) =>
+    followed.log.reader.allPages({ direction: 'forward', from: position + 1, to: head })
+  return subscribe(followed, after, history, sieve)
 }
 
 /** Events after a revision of a stream. Ends when aborted or after a tombstone. */
-export async function * subscribeToStream (
-  { log, feed, aborted }: Followed, stream: string, after: number
-): AsyncGenerator<Step> {
+export function subscribeToStream (followed: Followed, stream: string, after: number): AsyncGenerator<Step> {
   let revision = after
-  let considered: number | undefined // everything up to this position is handled
-  let isCaughtUp = false
-  while (!aborted.aborted) {
-    const { head } = log.writer
-    const isAtHead = considered !== undefined && considered >= head
-    if (isAtHead && !isCaughtUp) {
-      isCaughtUp = true
-      yield { kind: 'caught-up' }
-      continue // more may have come meanwhile
-    }
-    if (isAtHead) {
-      await feed.next(aborted)
-      continue
-    }
-    const recent = considered === undefined ? undefined : feed.after(considered)
-    for await (const page of recent === undefined ? visiblePages(log, stream, revision, head) : [recent]) {
+  const history = (_position: number, head: number) => visiblePages(followed.log, stream, revision, head)
+  return subscribe(followed, -1, history, { // the history decides what is visible
+    * pass (page): Generator<Step> {
       const events = page.filter((event) => event.stream === stream && event.revision > revision)
       revision = events.at(-1)?.revision ?? revision
       if (events.length > 0) yield { kind: 'events', events }
-      if (revision === tombstoneRevision) return yield { kind: 'stream-deleted' }
+      if (revision === tombstoneRevision) yield { kind: 'stream-deleted' }
+    },
+    * caughtUp (): Generator<Step> { yield { kind: 'caught-up' } }
+  })
+}
+
+async function * subscribe (
+  { log, feed, aborted }: Followed, after: number,
+  history: (position: number, head: number) => AsyncGenerator<RecordedEvent[]>, sieve: Pick<Sieve, 'pass' | 'caughtUp'>
+): AsyncGenerator<Step> {
+  let position = after // everything up to here is handled
+  let isCaughtUp = false
+  while (!aborted.aborted) {
+    const { head } = log.writer
+    if (position >= head) {
+      if (isCaughtUp) await feed.next(aborted)
+      else yield * sieve.caughtUp() // more may come meanwhile
+      isCaughtUp = true
+      continue
+    }
+    const recent = feed.after(position)
+    for await (const page of recent === undefined ? history(position, head) : [recent]) {
+      for (const step of sieve.pass(page)) {
+        yield step
+        if (step.kind === 'stream-deleted') return
+      }
       if (aborted.aborted) return
     }
-    considered = recent === undefined ? head : recent.at(-1)?.position ?? head
+    position = recent?.at(-1)?.position ?? head
   }
 }
 
