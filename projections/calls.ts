@@ -1,8 +1,9 @@
 // Calls, for the owners of their assistants: the tables, how events fill them, and the queries.
 import type { Pool } from 'pg'
+import { isOf } from '../src/domain/events.js'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { isUnreadable } from '../src/domain/sealed.js'
-import type { CallCompleted, CallErased, CallStatus } from '../src/features/calls/events.js'
+import { type CallCompleted, type CallErased, type CallEvent, callEventTypes, type CallStatus } from '../src/features/calls/events.js'
 import {
   type CalledLead, type CallSummary, type KeptReport, summarizeCall, summarizeErased
 } from '../src/features/calls/model.js'
@@ -12,9 +13,9 @@ import {
 import { eachPart } from '../src/postgres/each-part.js'
 import { beginning, type Conditions, type Page, type Paged, readPage, type Search } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
-import type { LogPosition, Projection, RowKey, Rows } from './engine/projection.js'
+import type { LogPosition, Projection, Rows } from './engine/projection.js'
 import { orNull, type RowOf, table, typed } from './engine/table.js'
-import { searchedLeads } from './leads.js'
+import { assistantOwners, keysOfCall, searchedLeads } from './leads.js'
 import { hasMoreHits, hasWords, patternsOf, searchedCalls } from './search.js'
 
 /** `user_id` is null while the assistant is unknown, `lead_id` if that user has no such lead. */
@@ -56,10 +57,6 @@ const callTable = table({
     '(user_id, id COLLATE "C") WHERE is_to_erase',
     '(user_id) WHERE names_others'
   ]
-})
-
-const assistantOwners = table({
-  name: 'assistant_owners', key: 'assistant_id', columns: { assistant_id: 'bigint', user_id: 'text' }, internal: true
 })
 
 /** Owners of leads and secondary contacts. A contact that was erased only along with its lead is not `is_erased`. */
@@ -110,12 +107,7 @@ export const calls: Projection = {
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
     if (event.type === 'LeadUpdated' || event.type === 'LeadErased') return peopleIn(event).map((id) => [leadOwners, id])
-    if (event.type !== 'CallCompleted' && event.type !== 'CallErased') return []
-    const { call_id, assistant_id, lead_id } = event.data
-    const keys: RowKey[] = [[assistantOwners, assistant_id]]
-    if (lead_id !== null) keys.push([leadOwners, lead_id])
-    if (event.type === 'CallErased' || revision > 0n) keys.push([callTable, call_id])
-    return keys
+    return isOf<CallEvent>(callEventTypes, event) ? keysOfCall(event, revision, leadOwners, callTable) : []
   },
   project (event, at, rows) {
     switch (event.type) {

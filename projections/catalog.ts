@@ -61,20 +61,15 @@ export const catalog: Projection = {
   tables: [voices, languages, models, campaignTable, phoneNumberTable],
   keys (event) {
     if (isOf<CampaignEvent>(campaignEventTypes, event)) return [[campaignTable, event.data.campaign_id]]
-    const { type, data } = event
-    const isNumber = type === 'PhoneNumberAdded' || type === 'PhoneNumberReleased'
-    return isNumber ? [[phoneNumberTable, data.phone_number_id]] : []
+    return isOf<PhoneNumberEvent>(phoneNumberEventTypes, event) ? [[phoneNumberTable, event.data.phone_number_id]] : []
   },
   project (event, at, rows) {
+    if (isOf<CampaignEvent>(campaignEventTypes, event)) return projectCampaign(event, at, rows)
+    if (isOf<PhoneNumberEvent>(phoneNumberEventTypes, event)) return projectPhoneNumber(event, at, rows)
     switch (event.type) {
       case 'VoiceAdded': return rows.put(voices, { id: event.data.id, name: event.data.name })
       case 'LanguageAdded': return rows.put(languages, { name: event.data.name })
       case 'ModelAdded': return rows.put(models, { name: event.data.name })
-      case 'CampaignCreated':
-      case 'CampaignRenamed':
-      case 'CampaignDeleted': return projectCampaign(event, at, rows)
-      case 'PhoneNumberAdded':
-      case 'PhoneNumberReleased': return projectPhoneNumber(event, at, rows)
       default:
     }
   },

@@ -1,6 +1,7 @@
 // API keys, found by their digest, and revoked tokens. Apart from the fold: revocations that the rows do not have yet,
 // and when a key was last used.
 import type { Pool } from 'pg'
+import { isOf } from '../src/domain/events.js'
 import { believedId } from '../src/domain/json.js'
 import { apiKeyEventTypes, type ApiKeyEvent, type Scope } from '../src/features/api-keys/events.js'
 import { evolve, type ApiKey, type ApiKeyItem } from '../src/features/api-keys/model.js'
@@ -34,15 +35,10 @@ export const keys: Projection = {
   version: 1,
   eventTypes: [...apiKeyEventTypes, 'TokenRevoked'],
   tables: [apiKeys, revokedTokens],
-  keys: ({ type, data }) =>
-    type === 'ApiKeyCreated' || type === 'ApiKeyRevoked' ? [[apiKeys, data.api_key_id]] : [],
+  keys: (event) => isOf<ApiKeyEvent>(apiKeyEventTypes, event) ? [[apiKeys, event.data.api_key_id]] : [],
   project (event, at, rows) {
-    switch (event.type) {
-      case 'ApiKeyCreated':
-      case 'ApiKeyRevoked': return projectKey(event, at, rows)
-      case 'TokenRevoked': return rows.put(revokedTokens, { digest: event.data.jti_digest })
-      default:
-    }
+    if (isOf<ApiKeyEvent>(apiKeyEventTypes, event)) projectKey(event, at, rows)
+    else if (event.type === 'TokenRevoked') rows.put(revokedTokens, { digest: event.data.jti_digest })
   },
   idsSeen: (event) => event.type === 'ApiKeyCreated'
     ? { sequence: 'ledger.api_key_ids', id: believedId(event.data.api_key_id) }

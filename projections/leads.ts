@@ -1,12 +1,12 @@
 // Leads and their secondary contacts, one row each; find-leads.ts reads them.
-import { type DomainEvent, laterOf } from '../src/domain/events.js'
-import { blacklistEventTypes } from '../src/features/blacklist/events.js'
-import { type CallCompleted, type CallErased, callEventTypes } from '../src/features/calls/events.js'
+import { type DomainEvent, isOf, laterOf } from '../src/domain/events.js'
+import { type BlacklistEvent, blacklistEventTypes } from '../src/features/blacklist/events.js'
+import { type CallCompleted, type CallErased, type CallEvent, callEventTypes } from '../src/features/calls/events.js'
 import { idsOf, type LeadEvent, leadEventTypes, type LeadUpdatedEvent } from '../src/features/leads/events.js'
 import { afterCall, peopleAfter, type Person } from '../src/features/leads/model.js'
 import { blacklistTable, entryKey, projectEntry } from './blacklist.js'
 import { CannotProject, type LogPosition, type Projection, type RowKey, type Rows } from './engine/projection.js'
-import { orNull, type RowOf, table, typed } from './engine/table.js'
+import { type AnyTable, orNull, type RowOf, table, typed } from './engine/table.js'
 import { calledAlso, calledIndex, searchIndexes, type Searched, wordsOf } from './search.js'
 
 const leadTable = table({
@@ -98,13 +98,20 @@ function leadLeft (lead: LeadRow, call: CallCompleted | CallErased): LeadRow | u
   return isBehind ? undefined : { ...lead, ...left }
 }
 
-/** A call changes the status of a lead only if both belong to the same user. */
-const ownerTable = table({
-  name: 'assistant_owners',
-  key: 'assistant_id',
-  columns: { assistant_id: 'bigint', user_id: 'text' },
-  internal: true
+/** A call belongs to the user of its assistant. It changes the status of a lead only if that is the same user's. */
+export const assistantOwners = table({
+  name: 'assistant_owners', key: 'assistant_id', columns: { assistant_id: 'bigint', user_id: 'text' }, internal: true
 })
+
+/** A first event on the stream of a call has no row of `calls` to read, unless it is an erasure. */
+export function keysOfCall (
+  { type, data: { call_id, assistant_id, lead_id } }: CallEvent, revision: bigint, leads: AnyTable, calls: AnyTable
+): RowKey[] {
+  const keys: RowKey[] = [[assistantOwners, assistant_id]]
+  if (lead_id !== null) keys.push([leads, lead_id])
+  if (type === 'CallErased' || revision > 0n) keys.push([calls, call_id])
+  return keys
+}
 
 /** A copy of what the catalogue has, so that a lead and the name of its campaign are read at one position. */
 const campaignTable = table({
@@ -127,33 +134,20 @@ export const leads: Projection = {
   // For a call without a lead, the rows only note that it was reported.
   isDeferred: ({ type, data }) => type === 'CallCompleted' && (data as Partial<CallCompleted>).lead_id === null,
   creating: ['LeadCreated'],
-  tables: [leadTable, ownerTable, campaignTable, callTable, blacklistTable],
+  tables: [leadTable, assistantOwners, campaignTable, callTable, blacklistTable],
   keys (event, { stream, revision }) {
-    switch (event.type) {
-      case 'LeadCreated':
-      case 'LeadUpdated':
-      case 'LeadStatusChanged':
-      case 'LeadDeleted':
-      case 'LeadErased': return idsOf(event).map((id) => [leadTable, id])
-      case 'PhoneNumberBlacklisted':
-      case 'PhoneNumberUnblacklisted':
-      case 'BlacklistEntryErased': return [[blacklistTable, entryKey(stream, event.data)]]
-      case 'CallCompleted':
-      case 'CallErased': {
-        const { call_id, assistant_id, lead_id } = event.data
-        const keys: RowKey[] = [[ownerTable, assistant_id]]
-        if (lead_id !== null) keys.push([leadTable, lead_id])
-        if (event.type === 'CallErased' || revision > 0n) keys.push([callTable, call_id])
-        return keys
-      }
-      default: return []
-    }
+    if (isOf<LeadEvent>(leadEventTypes, event)) return idsOf(event).map((id) => [leadTable, id])
+    if (isOf<BlacklistEvent>(blacklistEventTypes, event)) return [[blacklistTable, entryKey(stream, event.data)]]
+    return isOf<CallEvent>(callEventTypes, event) ? keysOfCall(event, revision, leadTable, callTable) : []
   },
   project (event, at, rows) {
+    if (isOf<LeadEvent>(leadEventTypes, event)) return projectLead(event, at, rows)
+    if (isOf<BlacklistEvent>(blacklistEventTypes, event)) return projectEntry(event, at, rows)
+    if (isOf<CallEvent>(callEventTypes, event)) return moveStatus(event.data, at, rows)
     switch (event.type) {
       case 'AssistantCreated': {
         const { assistant_id, user_id } = event.data
-        return rows.put(ownerTable, { assistant_id, user_id })
+        return rows.put(assistantOwners, { assistant_id, user_id })
       }
       case 'CampaignCreated':
       case 'CampaignRenamed': {
@@ -161,16 +155,6 @@ export const leads: Projection = {
         const renamed_at = event.type === 'CampaignRenamed' ? at.created.toISOString() : null
         return rows.put(campaignTable, { campaign_id, name, user_id, renamed_at })
       }
-      case 'LeadCreated':
-      case 'LeadUpdated':
-      case 'LeadStatusChanged':
-      case 'LeadDeleted':
-      case 'LeadErased': return projectLead(event, at, rows)
-      case 'PhoneNumberBlacklisted':
-      case 'PhoneNumberUnblacklisted':
-      case 'BlacklistEntryErased': return projectEntry(event, at, rows)
-      case 'CallCompleted':
-      case 'CallErased': return moveStatus(event.data, at, rows)
       default:
     }
   },
@@ -192,7 +176,7 @@ function moveStatus (call: CallCompleted | CallErased, { revision, created }: Lo
   if (isKnown && !('erased_at' in call)) return
   rows.put(callTable, { call_id })
   const found = lead_id === null ? undefined : rows.get(leadTable, lead_id)
-  if (!found || rows.get(ownerTable, call.assistant_id)?.user_id !== found.user_id) return
+  if (!found || rows.get(assistantOwners, call.assistant_id)?.user_id !== found.user_id) return
   const lead = { ...found, called: found.words && calledAlso(found.called, call.ended_at) }
   if (lead.called !== found.called) rows.put(leadTable, lead)
   if (isKnown || lead.status === 'deleted') return

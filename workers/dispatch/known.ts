@@ -1,8 +1,10 @@
 // What the dispatcher knows of assistants, leads, campaigns and listed numbers: its tables, and how events change them.
-import type { DomainEvent } from '../../src/domain/events.js'
-import type { AssistantSettings } from '../../src/features/assistants/events.js'
-import type { BlacklistEvent } from '../../src/features/blacklist/events.js'
-import { idsOf, type LeadEvent } from '../../src/features/leads/events.js'
+import { isOf, type DomainEvent } from '../../src/domain/events.js'
+import { assistantEventTypes, type AssistantEvent, type AssistantSettings } from '../../src/features/assistants/events.js'
+import { blacklistEventTypes, type BlacklistEvent } from '../../src/features/blacklist/events.js'
+import { callEventTypes, type CallEvent } from '../../src/features/calls/events.js'
+import { campaignEventTypes, type CampaignEvent } from '../../src/features/campaigns/events.js'
+import { idsOf, leadEventTypes, type LeadEvent } from '../../src/features/leads/events.js'
 import { peopleAfter } from '../../src/features/leads/model.js'
 import type { Keyed, RowKey, Rows } from '../../projections/engine/projection.js'
 import { orNull, type RowOf, table, typed } from '../../projections/engine/table.js'
@@ -56,26 +58,15 @@ interface Numbered { user_id: string, phone_number: string }
 export const listingKey = ({ user_id, phone_number }: Numbered) => `${phone_number} ${user_id}`
 
 export function keysOf (event: DomainEvent): RowKey[] {
-  const { type, data } = event
-  switch (type) {
-    case 'AssistantCreated':
-    case 'AssistantUpdated':
-    case 'AssistantDeleted': return [[assistantTable, data.assistant_id]]
-    case 'LeadCreated':
-    case 'LeadUpdated':
-    case 'LeadStatusChanged':
-    case 'LeadErased': return idsOf(event).map((id) => [leadTable, id])
-    case 'CampaignCreated':
-    case 'CampaignRenamed': return [[campaignTable, data.campaign_id]]
-    case 'PhoneNumberBlacklisted':
-    case 'PhoneNumberUnblacklisted': return numberIn(event).map((number) => [listingTable, listingKey(number)])
-    case 'CallCompleted':
-    case 'CallErased': {
-      const assistant: RowKey = [assistantTable, data.assistant_id]
-      return data.lead_id === null ? [assistant] : [assistant, [leadTable, data.lead_id]]
-    }
-    default: return []
+  if (isOf<AssistantEvent>(assistantEventTypes, event)) return [[assistantTable, event.data.assistant_id]]
+  if (isOf<LeadEvent>(leadEventTypes, event)) return idsOf(event).map((id) => [leadTable, id])
+  if (isOf<CampaignEvent>(campaignEventTypes, event)) return [[campaignTable, event.data.campaign_id]]
+  if (isOf<BlacklistEvent>(blacklistEventTypes, event)) {
+    return numberIn(event).map((number) => [listingTable, listingKey(number)])
   }
+  if (!isOf<CallEvent>(callEventTypes, event)) return []
+  const { assistant_id, lead_id } = event.data
+  return [[assistantTable, assistant_id], ...lead_id === null ? [] : [[leadTable, lead_id] satisfies RowKey]]
 }
 
 /** Adds the campaign and the listed number of called persons, who may be known only from this batch. */
@@ -114,6 +105,8 @@ function numberIn ({ data }: BlacklistEvent): Numbered[] {
 
 /** Folds an event that is not a call. @returns how the webhook of an assistant changed, if so */
 export function learn (event: DomainEvent, revision: number, rows: Rows): WebhookChange | undefined {
+  if (isOf<LeadEvent>(leadEventTypes, event)) learnPeople(event, revision, rows)
+  if (isOf<BlacklistEvent>(blacklistEventTypes, event)) learnListing(event, revision, rows)
   const { type, data } = event
   switch (type) {
     case 'AssistantCreated': {
@@ -132,13 +125,6 @@ export function learn (event: DomainEvent, revision: number, rows: Rows): Webhoo
       const isOfWebhook = changes.is_webhook_active !== undefined || changes.webhook_url !== undefined
       return isOfWebhook ? { ...change, switchedOn: changes.is_webhook_active === true } : undefined
     }
-    case 'LeadCreated':
-    case 'LeadUpdated':
-    case 'LeadStatusChanged':
-    case 'LeadErased': {
-      learnPeople(event, revision, rows)
-      return undefined
-    }
     case 'CampaignCreated':
     case 'CampaignRenamed': {
       const { campaign_id, name } = data
@@ -146,16 +132,15 @@ export function learn (event: DomainEvent, revision: number, rows: Rows): Webhoo
       if (!known || known.revision < revision) rows.put(campaignTable, { campaign_id, revision, name })
       return undefined
     }
-    case 'PhoneNumberBlacklisted':
-    case 'PhoneNumberUnblacklisted': {
-      for (const key of numberIn(event).map(listingKey)) {
-        const known = rows.get(listingTable, key)
-        if (known && known.revision >= revision) continue
-        rows.put(listingTable, { key, is_listed: type === 'PhoneNumberBlacklisted', revision })
-      }
-      return undefined
-    }
     default: return undefined
+  }
+}
+
+function learnListing (event: BlacklistEvent, revision: number, rows: Rows): void {
+  for (const key of numberIn(event).map(listingKey)) {
+    const known = rows.get(listingTable, key)
+    if (known && known.revision >= revision) continue
+    rows.put(listingTable, { key, is_listed: event.type === 'PhoneNumberBlacklisted', revision })
   }
 }
 
