@@ -26,7 +26,8 @@ export class PersonKeyUnreadable extends Error {
 
 type LogStreams = Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
 
-interface Newest { event: PersonKeyEvent, revision: bigint }
+/** The event that decides whether there is a key, and the last revision of the stream. */
+interface Newest extends KeptKey { event: PersonKeyEvent, revision: bigint }
 
 /**
  * Works on the streams of many persons, 32 at a time. Each call has its own limit, so a look-up does not queue after
@@ -60,9 +61,8 @@ async function createKey (
     for (const giveUpAt = Date.now() + giveUpAfterMs; Date.now() < giveUpAt; await delay(Math.random() * 20)) {
       const made = await appendKey(streams, person, { type: 'PersonKeyCreated', data }, noStream)
       if (made !== undefined) return { person, keyId, wrapped, key }
-      const newest = await newestOf(streams, person)
-      const theirs = newest && keptIn(person, newest.event)
-      if (theirs?.wrapped) return theirs
+      const newest = await currentKey(streams, person)
+      if (newest?.wrapped) return newest
       if (newest) await end(streams, person, newest.revision) // finish an erasure that broke off
     }
   } catch (cause) {
@@ -75,17 +75,14 @@ async function createKey (
 /** Erases the person's key for good. @returns its id, if there was one */
 async function eraseKey (streams: LogStreams, person: string): Promise<string | undefined> {
   for (;;) {
-    const newest = await newestOf(streams, person)
+    const newest = await currentKey(streams, person)
     if (!newest) return undefined
-    const { event: { type, data: { key_id } }, revision } = newest
-    const erasure = { type: 'PersonKeyErased' as const, data: { key_id, erased_at: new Date().toISOString() } }
-    if (type === 'PersonKeyErased') await end(streams, person, revision)
-    else {
-      const erased = await appendKey(streams, person, erasure, revision)
-      if (erased === undefined) continue
-      await end(streams, person, erased)
-    }
-    return key_id
+    const { keyId, wrapped, revision } = newest
+    const data = { key_id: keyId, erased_at: new Date().toISOString() }
+    const last = wrapped ? await appendKey(streams, person, { type: 'PersonKeyErased', data }, revision) : revision
+    if (last === undefined) continue
+    await end(streams, person, last)
+    return keyId
   }
 }
 
@@ -113,36 +110,32 @@ function keyEventIn (stored: StoredEvent): PersonKeyEvent | undefined {
   return event?.type === 'PersonKeyCreated' || event?.type === 'PersonKeyErased' ? event : undefined
 }
 
-/** The person's newest key according to the log. @throws EventStoreUnavailable */
+/**
+ * The person's newest key according to the log. Others may append anything, so only the newest valid event of ours
+ * counts. @throws EventStoreUnavailable
+ */
 export async function currentKey (
   streams: Pick<Streams, 'read' | 'last'>, person: string
-): Promise<KeptKey | undefined> {
-  const { event } = await newestOf(streams, person) ?? {}
-  return event && keptIn(person, event)
-}
-
-/** Others may append anything, so only the newest valid event of ours counts. */
-async function newestOf (streams: Pick<Streams, 'read' | 'last'>, person: string): Promise<Newest | undefined> {
+): Promise<Newest | undefined> {
   const stream = personKeyStream(person)
   const last = await streams.last(stream)
-  if (!last) return undefined
-  return newestIn([last]) ?? newestIn(await streams.read(stream))
+  return last && (newestIn(person, [last]) ?? newestIn(person, await streams.read(stream)))
 }
 
 /** Additional authenticated data of a wrapped key. */
 export const wrappedFor = (person: string, keyId: string) => `${person} ${keyId}`
 
-/** The event that decides whether there is a key, and the last revision of the stream, given all its events. */
-export function newestIn (events: readonly StoredEvent[]): Newest | undefined {
+/** @param events the last one or all of the person's stream */
+export function newestIn (person: string, events: readonly StoredEvent[]): Newest | undefined {
   for (const stored of events.toReversed()) {
     const event = keyEventIn(stored)
-    if (event) return { event, revision: events.at(-1)?.revision ?? stored.revision }
+    if (event) return { ...keptIn(person, event), event, revision: events.at(-1)?.revision ?? stored.revision }
   }
   return undefined
 }
 
 function keptIn (person: string, { type, data }: PersonKeyEvent): KeptKey {
-  const wrapped = type === 'PersonKeyErased' ? undefined : { key_id: data.wrapped_by, sealed: data.wrapped }
+  const wrapped = type === 'PersonKeyErased' ? null : { key_id: data.wrapped_by, sealed: data.wrapped }
   return { person, keyId: data.key_id, wrapped }
 }
 
@@ -155,11 +148,10 @@ export async function unlessConflict<Result> (work: Promise<Result>): Promise<Re
 }
 
 /** A row of the ledger; without `wrapped` the key was erased. */
-export interface KeptKey extends KeyName { wrapped: SealedRow | undefined }
+export interface KeptKey extends KeyName { wrapped: SealedRow | null }
 
-interface KeyRow { person: string, id: string, key_id: string | null, sealed: string | null }
-
-const keyColumns = 'key_id AS id, person, wrapped_by AS key_id, encode(wrapped, \'base64\') AS sealed'
+const keyColumns = `person, key_id AS "keyId", CASE WHEN wrapped IS NOT NULL
+  THEN json_build_object('key_id', wrapped_by, 'sealed', encode(wrapped, 'base64')) END AS wrapped`
 
 /** The person's unerased key in the ledger. */
 const keyOfPerson = {
@@ -169,13 +161,13 @@ const keyOfPerson = {
 }
 
 async function findKeys (pool: Pool, keyIds: readonly string[]): Promise<KeptKey[]> {
-  const { rows } = await pool.query<KeyRow>({
+  const { rows } = await pool.query<KeptKey>({
     name: 'person-keys',
     // A sub-select hides the array's length from the planner, so one plan serves any number.
     text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE key_id = ANY ((SELECT $1::uuid[])::uuid[])`,
     values: [keyIds]
   })
-  return rows.map(keptKey)
+  return rows
 }
 
 /** An erased key stays erased. @param replaces rows that wrap a key in another way */
@@ -194,10 +186,6 @@ export async function noteKeys (pool: Pool, keys: readonly KeptKey[], replaces =
       keys.map(({ wrapped }) => wrapped?.key_id ?? null), keys.map(({ wrapped }) => wrapped?.sealed ?? null), replaces
     ]
   })
-}
-
-function keptKey ({ person, id: keyId, key_id, sealed }: KeyRow): KeptKey {
-  return { person, keyId, wrapped: key_id === null || sealed === null ? undefined : { key_id, sealed } }
 }
 
 /** Undefined when the key was erased. @throws PersonKeyUnreadable */
@@ -299,7 +287,7 @@ export class PersonKeys {
       for (const kept of keyIn(event)) {
         if (kept.wrapped && (age >= keyTrustedMs || this.#found.has(kept.keyId))) continue
         try {
-          this.#keep(kept, unwrap(this.options.secretKeys, kept), kept.wrapped && performance.now() - age)
+          this.#keep(kept, unwrap(this.options.secretKeys, kept), performance.now() - (kept.wrapped ? age : 0))
         } catch (error) {
           if (!(error instanceof PersonKeyUnreadable)) throw error // its user gets the error
         }
@@ -319,7 +307,7 @@ export class PersonKeys {
       'SELECT key_id AS id FROM ledger.person_keys WHERE person = $1', [person])
     const ended = await eraseKey(streams, person)
     const over = [...new Set([...known.map(({ id }) => id), ended ?? []].flat())].map((keyId) => ({ person, keyId }))
-    await noteKeys(pool, over.map((name) => ({ ...name, wrapped: undefined })))
+    await noteKeys(pool, over.map((name) => ({ ...name, wrapped: null })))
     for (const name of over) this.#keep(name, undefined)
     return ended !== undefined
   }
@@ -357,9 +345,9 @@ export class PersonKeys {
 
   async #inLedgerOrMade (person: string, isNew: boolean): Promise<KeptKey & { key?: Buffer }> {
     const { pool, streams, secretKeys } = this.options
-    const find = () => lookUp<KeyRow>(pool, keyOfPerson, [person]).catch(() => undefined) // the log has it
+    const find = () => lookUp<KeptKey>(pool, keyOfPerson, [person]).catch(() => undefined) // the log has it
     const row = isNew ? undefined : await find()
-    if (row) return keptKey(row)
+    if (row) return row
     const kept = await createKey(streams, secretKeys, person)
     this.#notes.load(kept).catch(() => {})
     return kept
@@ -380,7 +368,7 @@ export class PersonKeys {
     }
     return names.map(({ person, keyId }) => {
       try {
-        const key = unwrap(this.options.secretKeys, known.get(keyId) ?? { person, keyId, wrapped: undefined })
+        const key = unwrap(this.options.secretKeys, known.get(keyId) ?? { person, keyId, wrapped: null })
         this.#keep({ person, keyId }, key, at)
         return key
       } catch (error) {
@@ -397,7 +385,7 @@ export class PersonKeys {
     const current = await aFewAtOnce(persons, (person) => currentKey(this.options.streams, person))
     return names.map(({ person, keyId }) => {
       const newest = current[persons.indexOf(person)]
-      return newest?.keyId === keyId ? newest : { person, keyId, wrapped: undefined }
+      return newest?.keyId === keyId ? newest : { person, keyId, wrapped: null }
     })
   }
 }

@@ -1,14 +1,13 @@
 // Retires former SECRET_KEYs: wraps each person's key in the log with the current SECRET_KEY; the key itself stays.
 // Also refuses a start with a SECRET_KEY that cannot open the keys in the log.
 import { personIn, personKeyStream } from '../domain/sealed.js'
-import type { PersonKeyCreatedEvent } from '../features/persons/events.js'
 import { noStream, type Streams } from '../log/event-log.js'
 import {
   aFewAtOnce, appendKey, currentKey, keyIn, newestIn, noteKeys, otherKey, PersonKeyUnreadable, unlessConflict, unwrap,
   wrappedFor, type KeptKey
 } from './person-keys.js'
 import { keyTypes } from './events.js'
-import { keyId as idOf, seal, type SecretKeys } from './sealed-text.js'
+import { keyId as idOf, seal, type SealedRow, type SecretKeys } from './sealed-text.js'
 import type { Pool } from 'pg'
 
 type RewrapStreams = Pick<Streams, 'read' | 'last' | 'append' | 'truncate'>
@@ -25,39 +24,30 @@ async function rewrapKey (
 ): Promise<KeptKey | undefined> {
   const stream = personKeyStream(person)
   for (;;) {
-    const found = await look(streams, stream)
-    if (!found) return undefined
-    const { event, revision, first, metadata } = found
-    const isCurrent = event.data.wrapped_by === idOf(secretKeys.current)
-    if (onlyHides && !isCurrent) return undefined
-    const anew = isCurrent ? event : rewrapped(secretKeys, person, event)
-    const last = isCurrent ? revision : await appendKey(streams, person, anew, revision)
-    if (last === undefined) continue
+    // Read before the events: a later delete changes the metadata, so our write fails instead of undoing it.
+    const metadata = (await streams.last(`$$${stream}`))?.revision ?? noStream
+    const events = await streams.read(stream)
+    const found = newestIn(person, events)
+    if (found?.event.type !== 'PersonKeyCreated') return undefined
+    const { keyId, revision } = found
+    let [last, wrapped]: [bigint | undefined, SealedRow | null] = [revision, found.wrapped]
+    if (wrapped?.key_id !== idOf(secretKeys.current)) {
+      if (onlyHides) return undefined
+      wrapped = rewrapped(secretKeys, found)
+      const anew = { ...found.event.data, wrapped_by: wrapped.key_id, wrapped: wrapped.sealed }
+      last = await appendKey(streams, person, { type: 'PersonKeyCreated', data: anew }, revision)
+      if (last === undefined) continue
+    }
     // A conflict means that the person was erased meanwhile: then everything is already hidden.
-    if (first !== last) await unlessConflict(streams.truncate(stream, last, metadata))
-    const { key_id: keyId, wrapped_by, wrapped } = anew.data
-    return { person, keyId, wrapped: { key_id: wrapped_by, sealed: wrapped } }
+    if (events[0]?.revision !== last) await unlessConflict(streams.truncate(stream, last, metadata))
+    return { person, keyId, wrapped }
   }
 }
 
-/** Undefined when there is no key. */
-async function look (streams: RewrapStreams, stream: string) {
-  // Read before the events: a later delete changes the metadata, so our write fails instead of undoing it.
-  const metadata = (await streams.last(`$$${stream}`))?.revision ?? noStream
-  const events = await streams.read(stream)
-  const { event, revision } = newestIn(events) ?? {}
-  if (event?.type !== 'PersonKeyCreated' || revision === undefined) return undefined
-  return { event, revision, first: events[0]?.revision, metadata }
-}
-
-function rewrapped (
-  secretKeys: SecretKeys, person: string, { type, data }: PersonKeyCreatedEvent
-): PersonKeyCreatedEvent {
-  const { key_id: keyId, wrapped_by, wrapped } = data
-  const key = unwrap(secretKeys, { person, keyId, wrapped: { key_id: wrapped_by, sealed: wrapped } })
-  if (!key) throw new Error(`the key ${keyId} is erased`) // `event` is a creation
-  const anew = seal(secretKeys, wrappedFor(person, keyId), key.toString('base64'))
-  return { type, data: { ...data, wrapped_by: anew.key_id, wrapped: anew.sealed } }
+function rewrapped (secretKeys: SecretKeys, kept: KeptKey): SealedRow {
+  const key = unwrap(secretKeys, kept)
+  if (!key) throw new Error(`the key ${kept.keyId} is erased`) // its event is a creation
+  return seal(secretKeys, wrappedFor(kept.person, kept.keyId), key.toString('base64'))
 }
 
 export interface ResealKeysOptions extends Omit<WalkOptions, 'streams'> {

@@ -40,4 +40,3 @@ export const personKeyEvents = {
   PersonKeyErased: firstVersion(Type.Object({ key_id: KeyId, erased_at: Instant() }))
 }
 export type PersonKeyEvent = EventOf<typeof personKeyEvents>
-export type PersonKeyCreatedEvent = Extract<PersonKeyEvent, { type: 'PersonKeyCreated' }>
