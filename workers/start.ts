@@ -41,14 +41,7 @@ export interface WorkerDeps extends Omit<QueueOptions, 'log'>,
   markEveryMs?: number // between two markers
 }
 
-export interface Workers {
-  /** Resolves when deliveries are made; rejects when this process must not start, for instance with a lost key. */
-  ready: Promise<void>
-  assertAnswers (): Promise<void> // now: it asks the queue
-  handOver (): void // cuts off attempts that are under way: they are made again
-  /** Starts no new attempts; running ones end, or are handed over, within 20 s. */
-  stop (): Promise<void>
-}
+export type Workers = Awaited<ReturnType<typeof startWorkers>>
 
 const usualGraceMs = 17_000
 /** A batch that is under way ends by then, or its connection is dead. */
@@ -56,30 +49,13 @@ const batchWithinMs = 11_000
 /** For a last marker and last jobs; if they fail, other workers make up for both. */
 const lastWordsMs = 2_000
 
-/** Starts the worker role. The clients stay the caller's; the queue's connections are made and closed here. */
-export function startWorkers (deps: WorkerDeps): Workers {
+/**
+ * Starts the worker role. The clients stay the caller's; the queue's connections are made and closed here.
+ * @throws when this process must not start, for instance with a lost key
+ */
+export async function startWorkers (deps: WorkerDeps) {
   const stopping = new AbortController()
-  const running = run(deps, stopping.signal)
-  running.catch(() => {}) // `ready` rejects with it
-  let stopped: Promise<void> | undefined
-  let started: Running | undefined
-  return {
-    ready: running.then((parts) => { started = parts }),
-    assertAnswers: async () => { await started?.queue.assertAnswers() },
-    handOver: () => started?.handOver(),
-    stop: () => stopped ??= stop()
-  }
-
-  async function stop (): Promise<void> {
-    stopping.abort()
-    await running.then((parts) => parts.stop(), () => {})
-    started = undefined // a closed queue answers nobody
-  }
-}
-
-type Running = Pick<Workers, 'handOver' | 'stop'> & { queue: JobQueue }
-
-async function run (deps: WorkerDeps, signal: AbortSignal): Promise<Running> {
+  const { signal } = stopping
   const { pool, keys, holder, logGuard: { maySend }, log, version, webhook } = deps
   const { schedule, timeoutMs, retentionDays } = webhook
   await Promise.all([refuseLostKeys(pool, keys), keepMonths(pool, retentionDays).catch((err: unknown) => {
@@ -108,16 +84,24 @@ async function run (deps: WorkerDeps, signal: AbortSignal): Promise<Running> {
     runPeriodic(tasks, { ...batches, name: 'worker', signal })
   ]))
   const loops = [working, tellNeededKeys({ ...batches, signal })]
+  let isClosed = false
+  let stopped: Promise<void> | undefined
+  const stop = async () => {
+    stopping.abort()
+    listener.close()
+    const looped = endsWithin(batchWithinMs, Promise.all(loops)).then(() => endsWithin(lastWordsMs, marking.stop()))
+    await Promise.all([queue.stopWork(), sender.stop(deps.graceMs ?? usualGraceMs), looped])
+    await queue.close()
+    await Promise.all([poster.close(), upkeep.close()])
+    isClosed = true
+  }
   return {
-    queue,
+    /** Now: it asks the queue. A closed one answers nobody. */
+    assertAnswers: async () => { if (!isClosed) await queue.assertAnswers() },
+    /** Cuts off attempts that are under way: they are made again. */
     handOver: () => sender.handOver(),
-    async stop () {
-      listener.close()
-      const looped = endsWithin(batchWithinMs, Promise.all(loops)).then(() => endsWithin(lastWordsMs, marking.stop()))
-      await Promise.all([queue.stopWork(), sender.stop(deps.graceMs ?? usualGraceMs), looped])
-      await queue.close()
-      await Promise.all([poster.close(), upkeep.close()])
-    }
+    /** Starts no new attempts; running ones end, or are handed over, within 20 s. */
+    stop: () => stopped ??= stop()
   }
 }
 

@@ -25,7 +25,7 @@ export async function startWorker (services: Services, metrics: Metrics) {
   const kinds = await kindsOf(services, metrics)
   measureBackground(metrics, Object.keys(kinds), () => unfinishedByKind(services.pool))
   const { pool, consumerPool, logGuard: { maySend: mayWork } } = services
-  const workers = startWorkers({
+  const workers = await startWorkers({
     ...services,
     ...urls,
     webhook: { ...webhook, schedule: parseSchedule(webhook.schedule) },
@@ -34,7 +34,6 @@ export async function startWorker (services: Services, metrics: Metrics) {
     version: packageVersion,
     tasks: [tidying({ pool, kinds })]
   })
-  await workers.ready
   const work = startWork({ ...services, pool: consumerPool, kinds, mayWork })
   return { ...workers, stop: async () => { await Promise.all([workers.stop(), work.stop()]) } }
 }

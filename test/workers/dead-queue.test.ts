@@ -16,17 +16,15 @@ onEachQueue(t, {
     const { deps, tell } = await workerSite(t, { patience, redisUrl: redis?.url })
     const proxy = await tcpProxy(t, Number(new URL(redis?.url ?? deps.databaseUrl).port))
     const through = (url: string) => Object.assign(new URL(url), { port: String(proxy.port) }).href
-    const cutOff = startWorkers({
+    const cutOff = await startWorkers({
       ...deps, databaseUrl: through(deps.databaseUrl), redisUrl: redis && through(redis.url), holder: 'cut off'
     })
     t.teardown(() => cutOff.stop())
-    await cutOff.ready
     const holders = async () => (await deps.pool.query<{ holder: string }>(
       'SELECT DISTINCT holder FROM ledger.leases WHERE expires_at > clock_timestamp()')).rows.map(({ holder }) => holder)
     await eventually(async () => (await holders()).join() === 'cut off')
-    const healthy = startWorkers({ ...deps, holder: 'healthy' })
+    const healthy = await startWorkers({ ...deps, holder: 'healthy' })
     t.teardown(() => healthy.stop())
-    await healthy.ready
     const hook = await receiver(t)
     const assistant_id = redis ? 2 : 1
     await tell(assistantCreated(assistant_id, { is_webhook_active: true, webhook_url: hook.url }))

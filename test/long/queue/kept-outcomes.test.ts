@@ -45,9 +45,8 @@ async function cutOffAfterSending (t: Test) {
   const databaseUrl = Object.assign(new URL(deps.databaseUrl), { port: String(proxy.port) }).href
   const pool = openPool(databaseUrl, { applicationName: 'cut off', onError: () => {} })
   t.teardown(() => pool.end())
-  const cutOff = startWorkers({ ...deps, databaseUrl, pool, holder: 'cut off' })
+  const cutOff = await startWorkers({ ...deps, databaseUrl, pool, holder: 'cut off' })
   t.teardown(() => cutOff.stop())
-  await cutOff.ready
   const arrived: ServerResponse[] = []
   const hook = await receiver(t, (response, _, count) => count === 1 ? arrived.push(response) : response.end())
   await tell(assistantCreated(1, { is_webhook_active: true, webhook_url: hook.url }))

@@ -24,7 +24,7 @@ async function working (t: Test, markEveryMs: number) {
   const streams = new EventLog((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).connection)
   const log = keepingLog()
   const start = async () => {
-    const workers = startWorkers({
+    const workers = await startWorkers({
       ...ledger,
       streams,
       logGuard: keptGuard(t, { ...ledger, streams, log, behindEveryMs: 50 }),
@@ -37,7 +37,6 @@ async function working (t: Test, markEveryMs: number) {
       markEveryMs
     })
     t.teardown(() => workers.stop())
-    await workers.ready
     return workers
   }
   return {
