@@ -22,25 +22,17 @@ export interface EventStoreOptions {
   storage?: Storage
 }
 
-export interface RunningEventStore {
-  /** `esdb://127.0.0.1:PORT?tls=false` */
-  url: string
-  port: number
-  /** Resolves when it can no longer serve, for example because another server took the schema. */
-  lost: Promise<Error>
-  /** Ends open calls with CANCELLED and releases the schema. */
-  close (): Promise<void>
-}
+export type RunningEventStore = Awaited<ReturnType<typeof startEventStore>>
 
 /** @throws when Postgres cannot be reached, the port is taken, or another server has the schema */
-export async function startEventStore (options: EventStoreOptions): Promise<RunningEventStore> {
+export async function startEventStore (options: EventStoreOptions) {
   const { databaseUrl, host = '127.0.0.1', schema = 'eventstore', log: say = () => {} } = options
   const feed = new Feed()
   const log = await EventLog.open(options.storage ?? postgresStorage({ databaseUrl, schema }), feed, say)
   const closing = new AbortController()
   setMaxListeners(0, closing.signal) // one listener per open call
   const address = (): { host: string, port: number } => ({ host, port: listener.port })
-  const startScavenge = () => log.scavenger.start(`${host}:${listener.port}`)
+  const startScavenge = (): ReturnType<EventLog['scavenger']['start']> => log.scavenger.start(`${host}:${listener.port}`)
   const server = createGrpcServer({ log, feed, closing: closing.signal, startScavenge, address })
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure())
   const takeHttp2 = (socket: Socket) => { injector.injectConnection(socket) }
@@ -52,7 +44,7 @@ export async function startEventStore (options: EventStoreOptions): Promise<Runn
   })
 
   let closed: Promise<void> | undefined
-  async function close (): Promise<void> {
+  const stop = async () => {
     listener.stop()
     closing.abort()
     await new Promise((resolve) => setTimeout(resolve, 50)) // lets the statuses of the ended calls go out first
@@ -61,5 +53,12 @@ export async function startEventStore (options: EventStoreOptions): Promise<Runn
     server.forceShutdown()
   }
   const { port } = listener
-  return { url: `esdb://${host}:${port}?tls=false`, port, lost: log.lost, close: () => closed ??= close() }
+  return {
+    url: `esdb://${host}:${port}?tls=false`,
+    port,
+    /** Resolves when it can no longer serve, for example because another server took the schema. */
+    lost: log.lost,
+    /** Ends open calls with CANCELLED and releases the schema. */
+    close: () => closed ??= stop()
+  }
 }

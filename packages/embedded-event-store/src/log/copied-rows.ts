@@ -70,45 +70,25 @@ const numberAt = (rows: Buffer, field: number) => rows.readInt32BE(field) * 2 **
 
 const pieceSize = 64 * 1024
 
-/** Packs rows into shared buffers, as one buffer per row would burden the garbage collector. */
-export class CopiedEvents {
+/** A `pg` statement of the form `copy (select <copiedColumns> …) to stdout (format binary)`. */
+class CopyOut implements pg.Submittable {
   readonly events: CopiedEvent[] = []
+  #isFirst = true
   #piece = Buffer.alloc(0)
   #at = 0
 
-  /** Copies the row from `from` to the end of `buffer`. */
-  add (buffer: Buffer, from: number): void {
-    const size = buffer.length - from
-    if (this.#at + size > this.#piece.length) {
-      this.#piece = Buffer.allocUnsafeSlow(Math.max(pieceSize, size))
-      this.#at = 0
-    }
-    const start = this.#at
-    this.#at += buffer.copy(this.#piece, start, from)
-    this.events.push(new CopiedEvent(this.#piece, start, this.#at))
-  }
-}
-
-/** Gets each row from its first field to the end of a buffer that `pg` reuses. */
-type OnRow = (buffer: Buffer, from: number) => void
-type Done = (error?: Error) => void
-
-/** A `pg` statement of the form `copy (…) to stdout (format binary)`. */
-class CopyOut implements pg.Submittable {
-  #isFirst = true
-
   /** @param callback `pg` replaces it to add its timeout */
-  constructor (private readonly text: string, private readonly onRow: OnRow, public callback: Done) {}
+  constructor (private readonly text: string, public callback: (error?: Error) => void) {}
 
   submit (connection: pg.Connection): void {
     connection.query(this.text)
   }
 
-  /** Postgres sends one message per row. The first one starts with the header of the format. */
+  /** Postgres sends a message per row, in a buffer that `pg` reuses. The first one starts with the format's header. */
   handleCopyData ({ chunk }: { chunk: Buffer }): void {
     const at = this.#isFirst ? headSize : 0
     this.#isFirst = false
-    if (chunk.readInt16BE(at) !== theEnd) this.onRow(chunk, at + fieldCountSize)
+    if (chunk.readInt16BE(at) !== theEnd) this.#add(chunk, at + fieldCountSize)
   }
 
   handleError (error: Error): void {
@@ -120,6 +100,18 @@ class CopyOut implements pg.Submittable {
   }
 
   handleCommandComplete (): void {} // readyForQuery follows
+
+  /** Packs rows into shared buffers, as one buffer per row would burden the garbage collector. */
+  #add (chunk: Buffer, from: number): void {
+    const size = chunk.length - from
+    if (this.#at + size > this.#piece.length) {
+      this.#piece = Buffer.allocUnsafeSlow(Math.max(pieceSize, size))
+      this.#at = 0
+    }
+    const start = this.#at
+    this.#at += chunk.copy(this.#piece, start, from)
+    this.events.push(new CopiedEvent(this.#piece, start, this.#at))
+  }
 }
 
 const headSize = 19 // 11 bytes of signature, flags, and the length of the empty extension
@@ -127,13 +119,15 @@ const fieldCountSize = 2
 /** In place of the field count of a further row. */
 const theEnd = -1
 
-export async function copyOut (pool: Pick<pg.Pool, 'connect'>, text: string, onRow: OnRow): Promise<void> {
+export async function copyEvents (pool: Pick<pg.Pool, 'connect'>, text: string): Promise<RecordedEvent[]> {
   const client = await pool.connect()
   try {
-    await new Promise<void>((resolve, reject) => {
-      client.query(new CopyOut(text, onRow, (error) => error ? reject(error) : resolve()))
+    const copied = await new Promise<CopyOut>((resolve, reject) => {
+      const copying: CopyOut = new CopyOut(text, (error) => error ? reject(error) : resolve(copying))
+      client.query(copying)
     })
     client.release()
+    return copied.events
   } catch (error) {
     client.release(true) // the statement may still run
     throw error

@@ -1,6 +1,6 @@
 // Every SQL statement on the table of events.
 import pg from 'pg'
-import { copiedColumns, CopiedEvents, copyOut } from './copied-rows.js'
+import { copiedColumns, copyEvents } from './copied-rows.js'
 import {
   metastreamOf, overhead, tombstoneRevision, type Direction, type Identified, type PageSize,
   type RecordedEvent, type StreamPlace
@@ -52,11 +52,7 @@ export class EventTable {
     const [first, last, limit, most] = [from, to, events, bytes].map((value) => String(BigInt(value)))
     const where = `position between ${first} and ${last}` // COPY takes no parameters
     const page = this.#page(where, `position ${order[direction]}`, `${limit}`, `${most}`, copiedColumns)
-    const copied = new CopiedEvents()
-    await copyOut(on, `copy (${page}) to stdout (format binary)`, (buffer, from) => {
-      copied.add(buffer, from)
-    })
-    return copied.events
+    return await copyEvents(on, `copy (${page}) to stdout (format binary)`)
   }
 
   /** A page of one stream with from <= revision <= to, up to `head` in the log. */
