@@ -43,8 +43,8 @@ export interface TransferOptions {
 export async function transfer (
   source: Source, target: Store, { inFlight, signal, onProgress }: TransferOptions
 ): Promise<Transferred> {
-  const matched = new Matched(new Tally(source.limits.beginOf))
-  const standstill = new Standstill(signal)
+  const matched: Matched = { tally: new Tally(source.limits.beginOf), source: 0n, target: 0n, others: 0 }
+  const untilNextTry = retrying(signal)
   let before: number | undefined
   for (let doing: Progress['doing'] = 'comparing'; ; doing = 'verifying') {
     const compared = counter(doing)
@@ -58,7 +58,7 @@ export async function transfer (
     // Another copy may write the same events: the next comparison shows it.
     const options = { limits: source.limits, inFlight, onEvent: counter('appending') }
     const refusal = await appendRest(rest, target, options).catch(onlyNotTaken)
-    if (doing === 'verifying' || refusal) await standstill.wait(matched.source, refusal)
+    if (doing === 'verifying' || refusal) await untilNextTry(matched.source, refusal)
   }
 
   /** Reports progress at once and for each event; `position` is in the source. */
@@ -88,26 +88,13 @@ export async function isSameLog (one: Store, other: Store): Promise<boolean> {
 }
 
 /** Progress of the comparison, which resumes from here. */
-class Matched {
+interface Matched {
+  tally: Tally
   /** Positions of the last common event. */
-  source = 0n
-  target = 0n
+  source: bigint
+  target: bigint
   /** Events of the target in streams unknown to the source. */
-  others = 0
-
-  constructor (readonly tally: Tally) {}
-
-  take (ours: Recorded, theirs: Recorded): void {
-    this.tally.add(ours)
-    this.source = ours.position
-    this.target = theirs.position
-  }
-
-  /** @param knowledge of the source: events that it no longer has are not counted */
-  leaveAlone (theirs: Recorded, knowledge: Knowledge): void {
-    if (knowledge === 'stream unknown') this.others++
-    this.target = theirs.position
-  }
+  others: number
 }
 
 /**
@@ -125,11 +112,13 @@ async function compare (
       while (!next.done && !isSame(own.value, next.value)) {
         const knowledge = await knownOf(source, next.value)
         if (knowledge === 'same' || knowledge === 'other') throw notTheSame(next.value)
-        matched.leaveAlone(next.value, knowledge)
+        if (knowledge === 'stream unknown') matched.others++ // not those that the source no longer has
+        matched.target = next.value.position
         next = await theirs.next()
       }
       if (next.done) return startingWith(own.value, ours)
-      matched.take(own.value, next.value)
+      matched.tally.add(own.value)
+      Object.assign(matched, { source: own.value.position, target: next.value.position })
       onEvent()
       next = await theirs.next()
     }
@@ -173,29 +162,20 @@ const mostMs = 15_000
 const shortestPauseMs = 100
 const longestPauseMs = 1_000
 
-/** Limits retries with a target that refuses, or does not show, what was sent. */
-class Standstill {
-  #at: bigint | undefined
-  #since = 0
-  #pauseMs = shortestPauseMs
-
-  constructor (private readonly signal: AbortSignal) {}
-
-  /**
-   * Waits before the next try.
-   * @param position up to which the target equals the source
-   * @throws `refusal`, or an Error of its own, when the target has made no progress for too long
-   */
-  async wait (position: bigint, refusal: Error | undefined): Promise<void> {
-    if (position !== this.#at) {
-      this.#at = position
-      this.#since = performance.now()
-      this.#pauseMs = shortestPauseMs
-    } else if (performance.now() - this.#since > mostMs) {
+/**
+ * Waits before the next try with a target that refuses, or does not show, what was sent; `position` is up to where the
+ * target equals the source.
+ * @throws `refusal`, or an Error of its own, when the target has made no progress for too long
+ */
+function retrying (signal: AbortSignal) {
+  let [at, since, pauseMs] = [-1n, 0, shortestPauseMs]
+  return async (position: bigint, refusal: Error | undefined): Promise<void> => {
+    if (position !== at) [at, since, pauseMs] = [position, performance.now(), shortestPauseMs]
+    else if (performance.now() - since > mostMs) {
       throw refusal ??
         new Error(`the target acknowledged events after position ${position} of the source and does not show them`)
     }
-    await delay(this.#pauseMs, undefined, { signal: this.signal }).catch(() => this.signal.throwIfAborted())
-    this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs)
+    await delay(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted())
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
   }
 }
