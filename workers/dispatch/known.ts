@@ -4,12 +4,18 @@ import { assistantEventTypes, type AssistantEvent, type AssistantSettings } from
 import { blacklistEventTypes, type BlacklistEvent } from '../../src/features/blacklist/events.js'
 import { callEventTypes, type CallEvent } from '../../src/features/calls/events.js'
 import { campaignEventTypes, type CampaignEvent } from '../../src/features/campaigns/events.js'
-import { idsOf, leadEventTypes, type LeadEvent } from '../../src/features/leads/events.js'
+import { idsOf, leadEventTypes, type ContactVariables, type LeadEvent, type LeadStatus } from '../../src/features/leads/events.js'
 import { peopleAfter } from '../../src/features/leads/model.js'
 import type { Keyed, RowKey, Rows } from '../../projections/engine/projection.js'
 import { orNull, type RowOf, table, typed } from '../../projections/engine/table.js'
 import type { WebhookChange } from '../deliveries/webhooks.js'
-import { relevantSettings, type PayloadLead, type RelevantSettings } from './payload.js'
+
+/** The settings that decide whether and what to send. */
+const relevantSettings = [
+  'assistant_name', 'is_webhook_active', 'webhook_url', 'send_webhook_only_on_completed',
+  'include_recording_in_webhook', 'post_call_evaluation', 'post_call_schema'
+] as const satisfies (keyof AssistantSettings)[]
+type RelevantSettings = Pick<AssistantSettings, typeof relevantSettings[number]>
 
 /** `revision` is that of the last event that changed the row, so reading the log again changes nothing. */
 export const assistantTable = table({
@@ -29,8 +35,8 @@ export const leadTable = table({
     user_id: 'text',
     campaign_id: 'bigint',
     phone_number: 'text',
-    variables: typed<PayloadLead['variables']>('json'),
-    status: typed<PayloadLead['status']>('text'),
+    variables: typed<ContactVariables>('json'),
+    status: typed<LeadStatus>('text'),
     newest_report_at: orNull('timestamptz'),
     primary_id: orNull('bigint'),
     revision: 'bigint',

@@ -1,10 +1,9 @@
 // What a receiver gets for a call: its id, and its body, which is built once, stored, and sent byte for byte.
-import type { AssistantSettings } from '../../src/features/assistants/events.js'
 import type { CallCompleted } from '../../src/features/calls/events.js'
 import type { TruncatedCall, WebhookCall, WebhookPayload } from '../../src/features/webhooks/payload.js'
 import type { Json, JsonObject } from '../../src/domain/json.js'
-import type { ContactVariables, LeadStatus } from '../../src/features/leads/events.js'
 import { uuidV5 } from '../../src/log/stored.js'
+import type { KnownAssistant, KnownLead } from './known.js'
 
 export const callType = 'call.completed'
 const idNamespace = '3f1d5f0e-6b4c-5a53-9a8e-0f8f3b7c2d61'
@@ -12,37 +11,13 @@ const idNamespace = '3f1d5f0e-6b4c-5a53-9a8e-0f8f3b7c2d61'
 /** The `webhook-id` of a call: always the same for one call. */
 export const deliveryId = (callId: string) => uuidV5(idNamespace, `${callId}:${callType}`)
 
-/** The settings that decide whether and what to send. */
-export const relevantSettings = [
-  'assistant_name', 'is_webhook_active', 'webhook_url', 'send_webhook_only_on_completed',
-  'include_recording_in_webhook', 'post_call_evaluation', 'post_call_schema'
-] as const satisfies (keyof AssistantSettings)[]
-export type RelevantSettings = Pick<AssistantSettings, typeof relevantSettings[number]>
-
-interface PayloadAssistant {
-  assistant_id: number
-  user_id: string
-  settings: RelevantSettings
-}
-
-/** A lead or a secondary contact, as it is after the call. */
-export interface PayloadLead {
-  id: number
-  /** The lead of a secondary contact. */
-  primary_id: number | null
-  user_id: string
-  campaign_id: number
-  phone_number: string
-  variables: ContactVariables
-  status: LeadStatus
-}
-
 export interface PayloadSources {
   call: CallCompleted
   /** When the call was recorded. */
   at: Date
-  assistant: PayloadAssistant
-  lead: PayloadLead | undefined
+  assistant: Pick<KnownAssistant, 'assistant_id' | 'settings'>
+  /** A lead or a secondary contact, as it is after the call. */
+  lead: Pick<KnownLead, 'id' | 'primary_id' | 'phone_number' | 'variables' | 'status' | 'campaign_id'> | undefined
   campaignName: string | undefined
 }
 
@@ -97,14 +72,14 @@ function callData ({ call, assistant: { assistant_id, settings }, lead, campaign
   }
 }
 
-function leadData (lead: PayloadLead, campaignName: string | undefined): NonNullable<WebhookCall['lead']> {
+function leadData (lead: NonNullable<PayloadSources['lead']>, campaignName: string | undefined): NonNullable<WebhookCall['lead']> {
   const { id, primary_id, phone_number, variables, status, campaign_id } = lead
   const primary = primary_id !== null && { primary_lead_id: primary_id }
   return { id, ...primary, phone_number, variables, status, campaign: { id: campaign_id, name: campaignName ?? '' } }
 }
 
 /** Exactly the names of the schema; what the engine did not extract is null. */
-function extracted ({ extracted_variables }: CallCompleted, { post_call_schema }: RelevantSettings): JsonObject {
+function extracted ({ extracted_variables }: CallCompleted, { post_call_schema }: KnownAssistant['settings']): JsonObject {
   return Object.fromEntries(post_call_schema.map(({ name }): [string, Json] =>
     [name, Object.hasOwn(extracted_variables, name) ? extracted_variables[name] ?? null : null]))
 }

@@ -3,7 +3,7 @@
 import type { AssistantSettings } from '../../../src/features/assistants/events.js'
 import type { CallCompleted } from '../../../src/features/calls/events.js'
 import {
-  buildBody, type PayloadLead, type PayloadSources, deliveryId, longestBodyBytes
+  buildBody, type PayloadSources, deliveryId, longestBodyBytes
 } from '../../../workers/dispatch/payload.js'
 import { call, settings } from '../../support/events/call-events.js'
 import t from 'tap'
@@ -18,10 +18,10 @@ import { anyText, character, fc } from '../../support/fuzz/property.js'
 
 const at = new Date('2026-01-31T12:01:02.345Z')
 
-const lead: PayloadLead = {
+type Lead = NonNullable<PayloadSources['lead']>
+const lead: Lead = {
   id: 7,
   primary_id: null,
-  user_id: '1',
   campaign_id: 3,
   phone_number: '+15551230001',
   variables: { zeta: 1, customer_name: 'Ada', email: '' },
@@ -29,12 +29,12 @@ const lead: PayloadLead = {
 }
 
 function body (
-  given: Partial<CallCompleted> = {}, set: Partial<AssistantSettings> = {}, of: PayloadLead | undefined = lead
+  given: Partial<CallCompleted> = {}, set: Partial<AssistantSettings> = {}, of: Lead | undefined = lead
 ): string {
   return buildBody({
     call: call('c-1', given),
     at,
-    assistant: { assistant_id: 1, user_id: '1', settings: settings(set) },
+    assistant: { assistant_id: 1, settings: settings(set) },
     lead: of,
     campaignName: 'Spring'
   })
@@ -78,14 +78,14 @@ t.test('the payload has exactly these fields', async (t) => {
 t.test('the example of the API document is the payload of its call', async (t) => {
   const post_call_schema = [{ name: 'renewed', type: 'bool' as const, description: 'Whether the customer renewed' }]
   const assistant = {
-    assistant_id: 1, user_id: '1', settings: settings({ assistant_name: 'Renewals', post_call_schema })
+    assistant_id: 1, settings: settings({ assistant_name: 'Renewals', post_call_schema })
   }
   const { id, phone_number, variables, status, campaign } = read(JSON.stringify(webhookPayload)).data.lead
   const text = buildBody({
     call: { call_id: callId, ...completedCall },
     at: new Date(webhookPayload.timestamp),
     assistant,
-    lead: { id, primary_id: null, phone_number, variables, status, user_id: '1', campaign_id: campaign.id },
+    lead: { id, primary_id: null, phone_number, variables, status, campaign_id: campaign.id },
     campaignName: campaign.name
   })
   t.strictSame(read(text), webhookPayload)
@@ -93,7 +93,7 @@ t.test('the example of the API document is the payload of its call', async (t) =
 
 t.test('a call without a lead says null, and a campaign that has no name yet an empty one', async (t) => {
   const of = (given: Pick<PayloadSources, 'lead' | 'campaignName'>) =>
-    buildBody({ call: call('c'), at, assistant: { assistant_id: 1, user_id: '1', settings: settings() }, ...given })
+    buildBody({ call: call('c'), at, assistant: { assistant_id: 1, settings: settings() }, ...given })
   const without = of({ lead: undefined, campaignName: undefined })
   t.equal(read(without).data.lead, null)
   t.same(webhookProblems(without), [])
