@@ -4,16 +4,16 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 import { removePayloads } from './pending.js'
 import { mostAtOnce } from './webhooks.js'
 
-/** What a pass removed. */
-export interface Removed { payloads: number, secrets: number, notices: number }
-
 const noticesKept = '90 days'
 // Rows of one transaction, which locks them, and transactions of one pass.
 const batchSize = 500
 const batchLimit = 20
 
-/** One pass; what it leaves is for the next pass. @param days how long payloads are kept after a delivery was made */
-export async function removeExpired (pool: Pool, days: number): Promise<Removed> {
+/**
+ * One pass; what it leaves is for the next pass. @param days how long payloads are kept after a delivery was made
+ * @returns what it removed
+ */
+export async function removeExpired (pool: Pool, days: number) {
   return {
     payloads: await inBatches(() => inTransaction(pool, (tx) => removePayloads(tx, days))),
     secrets: (await pool.query('DELETE FROM ledger.webhook_secrets WHERE expires_at < now()')).rowCount ?? 0,

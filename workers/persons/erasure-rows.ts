@@ -176,10 +176,8 @@ export async function noteUnscavenged (pool: Pool, requestId: string): Promise<v
   await pool.query('INSERT INTO ledger.unscavenged_erasures (request_id) VALUES ($1) ON CONFLICT DO NOTHING', [requestId])
 }
 
-export interface Unscavenged { count: number, oldest: Date | undefined }
-
 /** @param scavengedAt erasures before it are known to be gone from the files, so their notes are deleted */
-export async function unscavenged (pool: Pool, scavengedAt: Date | undefined): Promise<Unscavenged> {
+export async function unscavenged (pool: Pool, scavengedAt: Date | undefined) {
   await pool.query('DELETE FROM ledger.unscavenged_erasures WHERE erased_at < $1', [scavengedAt ?? null])
   const { rows: [found] } = await pool.query<{ count: string, oldest: Date | null }>(
     'SELECT count(*) AS count, min(erased_at) AS oldest FROM ledger.unscavenged_erasures')

@@ -49,20 +49,20 @@ export function troubleIn (info: string): { version?: Trouble | undefined, polic
 /** A Redis that comes and goes is logged no more often. */
 const quietMs = 60_000
 
-interface Teller {
-  /** It cannot be reached: logs one line for all connections of a process until it is back. */
-  away (error: unknown): void
-  /** It answers. */
-  there (info?: string): void
+const tellers = new WeakMap<Log, ReturnType<typeof openTeller>>()
+
+export function redisTeller (url: string, log: Log) {
+  const teller = tellers.get(log) ?? openTeller(url, log)
+  tellers.set(log, teller)
+  return teller
 }
 
-const tellers = new WeakMap<Log, Teller>()
-
-export function redisTeller (url: string, log: Log): Teller {
+function openTeller (url: string, log: Log) {
   let isAway = false
   let last = { found: '', at: -Infinity }
   const said = new Set<string>()
-  const teller = tellers.get(log) ?? {
+  return {
+    /** It cannot be reached: logs one line for all connections of a process until it is back. */
     away (error: unknown) {
       const { found, mend } = whyAway(url, error)
       const isSaid = isAway || (found === last.found && performance.now() - last.at < quietMs)
@@ -71,6 +71,7 @@ export function redisTeller (url: string, log: Log): Teller {
       last = { found, at: performance.now() }
       log.warn({}, `${found}. ${mend}`)
     },
+    /** It answers. */
     there (info = '') {
       isAway = false
       for (const [name, trouble] of Object.entries(info === '' ? {} : troubleIn(info))) {
@@ -81,6 +82,4 @@ export function redisTeller (url: string, log: Log): Teller {
       }
     }
   }
-  tellers.set(log, teller)
-  return teller
 }

@@ -22,11 +22,6 @@ export interface WorkOptions
   lookEveryMs?: number
 }
 
-export interface Work {
-  /** Begins no further step. A running one ends, or others repeat it. */
-  stop (): Promise<void>
-}
-
 /** More would only share the same two cores; the others wait for their turn. */
 const requestsAtOnce = 2
 const usualTurnMs = 2_000
@@ -35,7 +30,7 @@ const usualRetryMs = 5_000
 /** A step of a kind takes seconds; one that is cut off is repeated. */
 const graceMs = 10_000
 
-export function startWork (options: WorkOptions): Work {
+export function startWork (options: WorkOptions) {
   const { pool, kinds, holder, log, mayWork, concurrency = requestsAtOnce, lookEveryMs = usualLookMs } = options
   const { turnMs = usualTurnMs, retryMs = usualRetryMs } = options
   const stopping = new AbortController()
@@ -46,6 +41,7 @@ export function startWork (options: WorkOptions): Work {
   const listener = listenForWork(options.notifications, wake)
   const loop = run()
   return {
+    /** Begins no further step. A running one ends, or others repeat it. */
     async stop () {
       stopping.abort()
       listener.close()
