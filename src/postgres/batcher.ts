@@ -5,14 +5,12 @@ import type { Pool } from 'pg'
 import { isAboutData } from './problems.js'
 
 interface BatcherOptions<Item, Answer> {
-  /** Answers as many of the items as it can. */
-  runBatch (items: Item[]): Promise<Map<Item, Answer>>
-  /** Answers an item that its batch left unanswered. Other items do not wait for it. */
-  runOne (item: Item): Promise<Answer>
+  /** The answers, in the order of the items. */
+  runBatch (items: Item[]): Promise<Answer[]>
   /** Gets the error of a failed batch. */
   onError? (error: unknown): void
-  /** Whether a single item may cause the error: then each runs alone, else all fail. Always true when absent. */
-  isOfOne? (error: unknown): boolean
+  /** Whether a single item may cause the error: then each runs alone, else all fail. */
+  isOfOne (error: unknown): boolean
   /** Most items of a batch. */
   limit: number
   /** Concurrent batches; 1 when absent. */
@@ -21,13 +19,12 @@ interface BatcherOptions<Item, Answer> {
 
 /**
  * Runs up to `lanes` batches at a time. A batch takes everything that arrived while the ones before it ran, so a single
- * caller never waits. When a batch fails, each of its items runs alone: an error of one item does not fail the others.
+ * caller never waits. An error of one item does not fail the others.
  */
 export function batcher<Item, Answer> (options: BatcherOptions<Item, Answer>): (item: Item) => Promise<Answer> {
-  const { runBatch, runOne, onError, isOfOne = () => true, limit, lanes = 1 } = options
+  const { runBatch, onError, isOfOne, limit, lanes = 1 } = options
   const waiting: { item: Item, resolve (answer: Answer | Promise<Answer>): void }[] = []
   let running = 0
-  type AnswerOf = (item: Item) => Answer | Promise<Answer>
 
   return (item) => new Promise((resolve) => {
     waiting.push({ item, resolve })
@@ -40,18 +37,23 @@ export function batcher<Item, Answer> (options: BatcherOptions<Item, Answer>): (
     while (waiting.length > 0) {
       const batch = waiting.splice(0, limit)
       const answerOf = await runBatch(batch.map(({ item }) => item)).then(answered, failed)
-      for (const { item, resolve } of batch) resolve(answerOf(item))
+      for (const [index, { item, resolve }] of batch.entries()) resolve(answerOf(item, index))
     }
     running--
   }
 
-  function answered (answers: Map<Item, Answer>): AnswerOf {
-    return (item) => answers.get(item) ?? runOne(item)
+  type AnswerOf = (item: Item, index: number) => Answer | Promise<Answer>
+
+  function answered (answers: Answer[]): AnswerOf {
+    return (_item, index) => answers[index] as Answer // each item has one
   }
 
   function failed (error: unknown): AnswerOf {
     onError?.(error)
-    return isOfOne(error) ? runOne : async () => { throw error }
+    return async (item) => {
+      if (isOfOne(error)) return await runBatch([item]).then(([answer]) => answer as Answer)
+      throw error
+    }
   }
 }
 
@@ -90,20 +92,17 @@ export async function lookUp<Row extends object> (
 
 function finder (db: Pick<Pool, 'query'>, { name, types, text, limit = mostAtOnce }: LookUp): Find {
   const shared = sharedText(types, text)
-  const findAll = async (asked: Array<readonly unknown[]>) => {
-    const columns = types.map((_, nth) => asked.map((values) => values[nth]))
-    const { rows } = await db.query<{ nth: string }>({ name, text: shared, values: columns })
-    const found = new Map(rows.map(({ nth, ...row }) => [Number(nth), row]))
-    return new Map(asked.map((values, index) => [values, { row: found.get(index + 1) }]))
-  }
-  const find = batcher<readonly unknown[], { row: object | undefined }>({
-    runBatch: findAll,
-    runOne: async (values) => (await findAll([values])).get(values) ?? { row: undefined },
+  return batcher<readonly unknown[], object | undefined>({
+    async runBatch (asked) {
+      const columns = types.map((_, nth) => asked.map((values) => values[nth]))
+      const { rows } = await db.query<{ nth: string }>({ name, text: shared, values: columns })
+      const found = new Map(rows.map(({ nth, ...row }) => [Number(nth), row]))
+      return asked.map((_, index) => found.get(index + 1))
+    },
     isOfOne: isAboutData,
     limit,
     lanes
   })
-  return async (values) => (await find(values)).row
 }
 
 /**

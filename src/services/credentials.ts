@@ -32,16 +32,13 @@ interface Looked {
 export function openCredentials ({ pool, streams, positions, log }: Looked): Credentials & { close (): Promise<void> } {
   const isFilled = async () => await positions.passed('keys') !== undefined
   const uses = new KeyUses(pool, (error) => log.debug({ err: error }, 'last uses of API keys were not written'))
-  const findKeys = async (hashes: string[]) => {
-    if (!await isFilled()) throw new NotKnownYet('the read model of API keys is being filled')
-    const found = new Map<string, KnownKey | 'key-unknown'>(hashes.map((hash) => [hash, 'key-unknown']))
-    for (const key of await findKeysByHash(pool, hashes, lookWithinMs)) found.set(key.hash, key)
-    return found
-  }
   // One query at a time, so that strangers who guess keys take one connection at most.
-  const lookUp = batcher({
-    runBatch: findKeys,
-    runOne: async (hash) => (await findKeys([hash])).get(hash) ?? 'key-unknown',
+  const lookUp = batcher<string, KnownKey | undefined>({
+    async runBatch (hashes) {
+      if (!await isFilled()) throw new NotKnownYet('the read model of API keys is being filled')
+      const found = await findKeysByHash(pool, hashes, lookWithinMs)
+      return hashes.map((hash) => found.findLast((key) => key.hash === hash))
+    },
     isOfOne: () => false,
     limit: mostAtOnce
   })
@@ -53,7 +50,7 @@ export function openCredentials ({ pool, streams, positions, log }: Looked): Cre
       const askedAt = performance.now()
       const found = await lookUp(hash)
       options.ttl = Math.max(1, trustedMs - (performance.now() - askedAt)) // an answer is as old as its question
-      return found === 'key-unknown' ? undefined : found // not cached: a key that is created now works at once
+      return found // an unknown one is not cached: a key that is created now works at once
     }
   })
   const revoked = revokedTokens(async () => await isFilled() ? await findRevokedTokens(pool, lookWithinMs) : undefined,

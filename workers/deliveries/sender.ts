@@ -108,11 +108,10 @@ class Sender {
     const record = async (ended: Ended[]) => {
       const recorded = await recordOutcomes(pool, ended)
       this.#follow(recorded)
-      return new Map(ended.map((each) => [each, recorded.kept.includes(each)]))
+      return ended.map((each) => recorded.kept.includes(each))
     }
     this.#record = batcher<Ended, boolean>({
       runBatch: record,
-      runOne: async (ended) => (await record([ended])).get(ended) === true,
       isOfOne: isAboutData,
       onError: (err) => log.warn({ err }, 'outcomes of webhooks could not be written, they are kept'),
       limit: recordTogether
@@ -377,8 +376,7 @@ class Sender {
 
 /** Batches calls: one `work` serves all assistants that are named while the one before runs. */
 const together = (work: (assistants: string[]) => Promise<void>, limit: number) => batcher<string, void>({
-  runBatch: (assistants) => work(assistants).then(() => new Map()),
-  runOne: async () => {},
+  runBatch: (assistants) => work(assistants).then(() => []),
   isOfOne: () => false,
   limit
 })
