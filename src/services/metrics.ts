@@ -84,9 +84,9 @@ export function observeAttempts (
   const latency = metrics.durations('webhook_delivery_latency_seconds',
     'Time from the beginning of the schedule of a delivery to its attempt that delivered it.', latencies)
   return {
-    onAttempt ({ attempt: { trigger, ageMs }, outcome, durationMs }) {
+    onAttempt ({ attempt: { trigger, ageMs }, outcome, duration_ms }) {
       attempts({ trigger, outcome })
-      if (trigger === 'schedule' && outcome === 'delivered') latency((ageMs + durationMs) / 1_000)
+      if (trigger === 'schedule' && outcome === 'delivered') latency((ageMs + duration_ms) / 1_000)
     },
     onExhausted: (count) => exhausted({}, count)
   }

@@ -39,20 +39,20 @@ export async function send (attempt: Attempt, signal: AbortSignal, options: Send
 }
 
 /** Leaves out the URL, which may hold secrets of the user. */
-const spanOptions = ({ deliveryId, trigger, n, traceparent }: Attempt): SpanOptions => ({
+const spanOptions = ({ delivery_id, trigger, n, traceparent }: Attempt): SpanOptions => ({
   kind: 'client',
   parent: traceparent ?? undefined,
-  attributes: { 'ringledger.delivery': deliveryId, 'ringledger.trigger': trigger, 'ringledger.attempt': n }
+  attributes: { 'ringledger.delivery': delivery_id, 'ringledger.trigger': trigger, 'ringledger.attempt': n }
 })
 
 async function post (
   attempt: Attempt, signal: AbortSignal, options: SendOptions, traced?: { traceparent: string }
 ): Promise<Result> {
-  const { url, body, deliveryId: id, n, startedAt: at } = attempt
+  const { url, body, delivery_id: id, n, started_at: at } = attempt
   const problem = webhookUrlProblem(url, options.rules)
   if (problem !== undefined) return { kind: 'failure', stage: 'blocked', message: `the webhook URL ${problem}` }
-  const own = openHeaders(options.keys, attempt.userId, attempt.headers)
-  attempt.headerNames = Object.keys(own)
+  const own = openHeaders(options.keys, attempt.user_id, attempt.headers)
+  attempt.header_names = Object.keys(own).join(', ') || null
   const secrets = await secretsOf(attempt, options)
   return await options.poster.post({
     url,
@@ -63,7 +63,7 @@ async function post (
   })
 }
 
-async function secretsOf ({ userId, secrets }: Attempt, { pool, keys }: SendOptions): Promise<string[]> {
+async function secretsOf ({ user_id: userId, secrets }: Attempt, { pool, keys }: SendOptions): Promise<string[]> {
   if (secrets.length === 0) return [(await userSecrets(pool, keys, userId)).secret]
   return secrets.map((row) => unseal(keys, userId, row))
 }

@@ -9,14 +9,14 @@ export type Trigger = 'schedule' | 'manual' | 'test' | 'probe'
 
 /** An attempt that only this worker may send. */
 export interface Attempt {
-  deliveryId: string
+  delivery_id: string
   trigger: Trigger
   n: number
   worker: string
   /** By the clock of Postgres, which every worker shares. */
-  startedAt: Date
-  assistantId: string
-  userId: string
+  started_at: Date
+  assistant_id: string
+  user_id: string
   url: string
   /** Revision of the webhook. An outcome counts only if the webhook still has this one. */
   revision: string
@@ -30,7 +30,7 @@ export interface Attempt {
   headers: SealedRow | null
   traceparent?: string | null
   /** Names of the user's own headers, set when they are sent. */
-  headerNames?: readonly string[] | undefined
+  header_names?: string | null
   /** It crashed its workers, so no other such attempt runs beside it. */
   isSuspect?: boolean
 }
@@ -42,7 +42,7 @@ export interface Claim {
   /** Assistants with more than this worker has room for. */
   left: string[]
   /** Assistants with more, which a pause or a rate limit delays. */
-  later: Array<{ assistantId: string, inMs: number }>
+  later: Array<{ assistant_id: string, inMs: number }>
 }
 
 export interface Claiming {
@@ -82,21 +82,21 @@ export async function claim (pool: Pool, assistants: readonly string[], claiming
     }
   })
   const { open = [], busy = [] } = users.rows[0] ?? {}
-  const seen = new Map(rows.map((row) => [row.assistantId, row]))
+  const seen = new Map(rows.map((row) => [row.assistant_id, row]))
   return {
-    attempts: rows.flatMap(({ wantsRoom, waitMs, ...row }) =>
-      row.deliveryId === null ? [] : { ...row, deliveryId: row.deliveryId, body: Buffer.from(row.body) }),
+    attempts: rows.flatMap(({ wantsRoom, waitMs, delivery_id, ...row }) =>
+      delivery_id === null ? [] : { ...row, delivery_id, body: Buffer.from(row.body) }),
     busy: [...busy, ...open.filter((id) => !seen.has(id))],
-    left: [...seen.values()].flatMap(({ assistantId, wantsRoom }) => wantsRoom ? assistantId : []),
-    later: [...seen.values()].flatMap(({ assistantId, waitMs }) => waitMs === null ? [] : { assistantId, inMs: waitMs })
+    left: [...seen.values()].flatMap(({ assistant_id, wantsRoom }) => wantsRoom ? assistant_id : []),
+    later: [...seen.values()].flatMap(({ assistant_id, waitMs: inMs }) => inMs === null ? [] : { assistant_id, inMs })
   }
 }
 
-interface ClaimRow extends Omit<Attempt, 'deliveryId' | 'body'> {
+interface ClaimRow extends Omit<Attempt, 'delivery_id' | 'body'> {
   wantsRoom: boolean
   waitMs: number | null
   /** Null if nothing was claimed for the assistant. */
-  deliveryId: string | null
+  delivery_id: string | null
   body: string
 }
 
@@ -262,8 +262,7 @@ const restSql = (isUsual: boolean) => `
   SELECT rest.wants_room AS "wantsRoom", CASE WHEN NOT rest.is_later THEN NULL
            WHEN o.is_open THEN ceil(1000 * (1 - (o.tokens_now - rest.scheduled)) / ${refill('o')})
            ELSE ceil(1000 * extract(epoch FROM o.paused_until - o.now)) END::float8 AS "waitMs",
-         t.delivery_id AS "deliveryId", t.trigger, t.n, $1 AS worker, t.started_at AS "startedAt", o.assistant_id AS "assistantId",
-         o.user_id AS "userId", coalesce(o.url, '') AS url, o.revision, d.body, ${failuresOf('d', 'o')} AS failures,
+         t.delivery_id, t.trigger, t.n, $1 AS worker, t.started_at, o.assistant_id, o.user_id, coalesce(o.url, '') AS url, o.revision, d.body, ${failuresOf('d', 'o')} AS failures,
          CASE WHEN d.id IS NOT NULL
            THEN extract(epoch FROM clock_timestamp() - ${beginning('d', 'o')}) * 1000 END::float8 AS "ageMs",
          CASE WHEN t.delivery_id IS NOT NULL THEN coalesce((${secretsOf('o')}), '[]') END AS secrets,

@@ -10,8 +10,8 @@ export interface Ended {
   attempt: Omit<Attempt, 'body'>
   judgement: Judgement
   outcome: Outcome
-  statusCode: number | null
-  durationMs: number
+  status_code: number | null
+  duration_ms: number
   error: string | null
   excerpt: string | null
   truncated: boolean
@@ -56,33 +56,27 @@ export async function closeLost (
 
 interface RecordedRow { kept: number[] | null, next: string[], notices: NewNotice[] | null, found: number }
 
-const toRow = ({ attempt, judgement: { verdict, usesAttempt, fails, pause }, ...ended }: Ended, nth: number) => ({
-  nth,
-  delivery_id: attempt.deliveryId,
-  trigger: attempt.trigger,
-  n: attempt.n,
-  worker: attempt.worker,
-  started_at: attempt.startedAt,
-  assistant_id: attempt.assistantId,
-  user_id: attempt.userId,
-  revision: attempt.revision,
-  url: attempt.url.replace(/[?#].*$/s, ''),
-  header_names: attempt.headerNames?.join(', ') || null,
-  outcome: ended.outcome,
-  status_code: ended.statusCode,
-  duration_ms: ended.durationMs,
-  error: storable(ended.error),
-  excerpt: storable(ended.excerpt),
-  truncated: ended.truncated,
-  verdict: verdict.status,
-  reason: 'reason' in verdict ? verdict.reason : null,
-  in_ms: verdict.status === 'retry' ? verdict.inMs : 0,
-  uses_attempt: usesAttempt,
-  fails,
-  pause_ms: pause?.inMs ?? null,
-  pause_reason: pause?.reason ?? null,
-  is_crash: false
-})
+const toRow = (
+  { attempt: { secrets: _secrets, headers: _headers, ...attempt }, judgement, ...ended }: Ended, nth: number
+) => {
+  const { verdict, usesAttempt, fails, pause } = judgement
+  return {
+    ...attempt,
+    ...ended,
+    nth,
+    url: attempt.url.replace(/[?#].*$/s, ''),
+    error: storable(ended.error),
+    excerpt: storable(ended.excerpt),
+    verdict: verdict.status,
+    reason: 'reason' in verdict ? verdict.reason : null,
+    in_ms: verdict.status === 'retry' ? verdict.inMs : 0,
+    uses_attempt: usesAttempt,
+    fails,
+    pause_ms: pause?.inMs ?? null,
+    pause_reason: pause?.reason ?? null,
+    is_crash: false
+  }
+}
 
 /** Postgres text can hold neither NUL nor half of a surrogate pair. */
 const storable = (text: string | null) => text === null ? null : Buffer.from(text.replaceAll('\0', '')).toString()

@@ -24,7 +24,7 @@ export interface SenderOptions {
   holder: string
   /** Waits before each attempt, in milliseconds. */
   schedule: readonly number[]
-  /** Sets `headerNames` of the attempt. @throws if `signal` is aborted, or this process has a fault */
+  /** Sets `header_names` of the attempt. @throws if `signal` is aborted, or this process has a fault */
   send (attempt: Attempt, signal: AbortSignal): Promise<Result>
   /** While this is false, the worker claims nothing. */
   maySend (): boolean
@@ -89,33 +89,32 @@ class Sender {
   readonly #beating: NodeJS.Timeout
   /** Resolves once the queue has taken the jobs that were added last. */
   #adding: Promise<void> = Promise.resolve()
-  readonly #add: (assistantId: string) => Promise<void>
-  readonly #claim: (assistantId: string) => Promise<void>
-  readonly #lookAgain: (assistantId: string) => Promise<void>
-  readonly #record: (ended: Ended) => Promise<boolean>
+  readonly #add = together(async (assistants) => {
+    await this.options.jobs.add([...new Set(assistants)])
+      .catch((err: unknown) => this.options.log.warn({ err }, 'due webhooks could not be queued; the reconciler will'))
+  }, addTogether)
+
+  readonly #claim = together((assistants) => this.#claimOf([...new Set(assistants)]), claimTogether)
+  readonly #lookAgain = together(async (assistants) => {
+    this.wake(await findAgain(this.options.pool, assistants))
+  }, claimTogether)
+
+  readonly #record = batcher<Ended, boolean>({
+    runBatch: async (ended) => {
+      const recorded = await recordOutcomes(this.options.pool, ended)
+      this.#follow(recorded)
+      return ended.map((each) => recorded.kept.includes(each))
+    },
+    isOfOne: isAboutData,
+    onError: (err) => this.options.log.warn({ err }, 'outcomes of webhooks could not be written, they are kept'),
+    limit: recordTogether
+  })
+
   readonly #tellSkew: (error: Error) => void
 
   constructor (private readonly options: SenderOptions) {
-    const { pool, jobs, log } = options
-    this.#tellSkew = logRarely(log, 'the clock of this worker differs from that of Postgres, which signs webhooks')
+    this.#tellSkew = logRarely(options.log, 'the clock of this worker differs from that of Postgres, which signs webhooks')
     this.#beating = setInterval(() => void this.#beat().catch(() => {}), options.heartbeatMs ?? heartbeatMs)
-    this.#add = together(async (assistants) => {
-      await jobs.add([...new Set(assistants)])
-        .catch((err: unknown) => log.warn({ err }, 'due webhooks could not be queued; the reconciler will'))
-    }, addTogether)
-    this.#claim = together((assistants) => this.#claimOf([...new Set(assistants)]), claimTogether)
-    this.#lookAgain = together(async (assistants) => { this.wake(await findAgain(pool, assistants)) }, claimTogether)
-    const record = async (ended: Ended[]) => {
-      const recorded = await recordOutcomes(pool, ended)
-      this.#follow(recorded)
-      return ended.map((each) => recorded.kept.includes(each))
-    }
-    this.#record = batcher<Ended, boolean>({
-      runBatch: record,
-      isOfOne: isAboutData,
-      onError: (err) => log.warn({ err }, 'outcomes of webhooks could not be written, they are kept'),
-      limit: recordTogether
-    })
   }
 
   async begin (): Promise<void> {
@@ -168,7 +167,7 @@ class Sender {
     const bytes = room.bytes - this.#bytes
     if (most <= 0 || bytes < room.largestBody) return this.#pauseWith(assistants)
     const claimed = await this.#claimAs({ worker: this.#worker, room: most, bytes }, assistants)
-    const found = [...claimed.attempts, ...claimed.later].map(({ assistantId }) => assistantId)
+    const found = [...claimed.attempts, ...claimed.later].map(({ assistant_id }) => assistant_id)
     const told = new Set([...found, ...claimed.busy, ...claimed.left])
     for (const id of assistants) if (!told.has(id) && this.#active.has(id)) this.#empty.add(id)
     this.#start(claimed)
@@ -209,7 +208,7 @@ class Sender {
     for (const attempt of attempts) void this.#run(attempt)
     for (const id of busy) this.#wakeIn(id, busyMs)
     if (left.length > 0) this.wake(left)
-    for (const { assistantId, inMs } of later) this.#wakeIn(assistantId, inMs)
+    for (const { assistant_id, inMs } of later) this.#wakeIn(assistant_id, inMs)
   }
 
   #run (attempt: Attempt): Promise<void> {
@@ -220,24 +219,24 @@ class Sender {
 
   async #make (attempt: Attempt, signal: AbortSignal): Promise<void> {
     this.#bytes += attempt.body.length
-    const skewMs = Date.now() - attempt.startedAt.getTime()
+    const skewMs = Date.now() - attempt.started_at.getTime()
     if (Math.abs(skewMs) > mostSkewMs) this.#tellSkew(new Error(`this worker is ${Math.round(skewMs / 1_000)} s ahead`))
     const { body, ...kept }: Attempt = attempt
-    const slow = setTimeout(() => { this.#lookAgain(attempt.assistantId).catch(() => {}) }, slowMs)
+    const slow = setTimeout(() => { this.#lookAgain(attempt.assistant_id).catch(() => {}) }, slowMs)
     const ended = await this.#send(attempt, kept, signal).finally(() => {
       clearTimeout(slow)
-      kept.headerNames = attempt.headerNames
+      kept.header_names = attempt.header_names ?? null
       this.#bytes -= body.length
     })
     const isKept = await this.#persist(ended)
-    const { deliveryId: delivery, trigger, n } = attempt
-    const { outcome, statusCode: status, durationMs: ms } = ended
+    const { delivery_id: delivery, trigger, n } = attempt
+    const { outcome, status_code: status, duration_ms: ms } = ended
     this.options.log.info(
       { delivery, trigger, attempt: n, outcome, status, ms, counted: isKept }, 'webhook attempt finished')
     if (isKept) this.options.onAttempt?.(ended)
     const { judgement: { verdict, pause } } = ended
-    if (pause) this.#wakeIn(attempt.assistantId, pause.inMs)
-    else if (verdict.status === 'retry' && verdict.inMs > 0) this.#wakeIn(attempt.assistantId, verdict.inMs)
+    if (pause) this.#wakeIn(attempt.assistant_id, pause.inMs)
+    else if (verdict.status === 'retry' && verdict.inMs > 0) this.#wakeIn(attempt.assistant_id, verdict.inMs)
   }
 
   async #send (attempt: Attempt, kept: Ended['attempt'], signal: AbortSignal): Promise<Ended> {
@@ -245,22 +244,20 @@ class Sender {
     const durationMs = () => Math.round(performance.now() - startedAt)
     try {
       const result = await this.options.send(attempt, signal)
-      this.#faults.delete(attempt.deliveryId)
+      this.#faults.delete(attempt.delivery_id)
       const circumstances = { ...kept, schedule: this.options.schedule, now: Date.now(), random: Math.random() }
       const judgement = judge(result, circumstances)
-      const ended = { attempt: kept, judgement, outcome: outcomeOf(result), durationMs: durationMs() }
-      if (result.kind === 'failure') {
-        return { ...ended, statusCode: null, error: result.message, excerpt: null, truncated: false }
-      }
-      return { ...ended, statusCode: result.status, error: null, excerpt: result.excerpt, truncated: result.truncated }
+      const ended = { attempt: kept, judgement, outcome: outcomeOf(result), duration_ms: durationMs() }
+      if (result.kind === 'failure') return { ...ended, ...noAnswer, error: result.message }
+      return { ...ended, status_code: result.status, error: null, excerpt: result.excerpt, truncated: result.truncated }
     } catch (err) {
       return this.#unmade(kept, err, durationMs(), signal.aborted)
     }
   }
 
   /** This worker stops, or has a fault of its own: the receiver did not fail. */
-  #unmade (attempt: Ended['attempt'], err: unknown, durationMs: number, isHandedOver: boolean): Ended {
-    const { deliveryId: delivery, n } = attempt
+  #unmade (attempt: Ended['attempt'], err: unknown, duration_ms: number, isHandedOver: boolean): Ended {
+    const { delivery_id: delivery, n } = attempt
     const waited = this.#faults.get(delivery) ?? ourFaultMs.first / 2
     const inMs = isHandedOver ? 0 : Math.min(2 * waited, ourFaultMs.longest)
     if (!isHandedOver) {
@@ -271,7 +268,7 @@ class Sender {
     const error = isHandedOver
       ? 'handed over while this worker stopped'
       : 'could not be made; the operator sees why in the log'
-    return { attempt, judgement, outcome: 'unknown', statusCode: null, durationMs, error, excerpt: null, truncated: false }
+    return { attempt, judgement, outcome: 'unknown', duration_ms, ...noAnswer, error }
   }
 
   /** Retries until it is written. Memory stays bounded, because nothing is claimed while Postgres is away. */
@@ -380,6 +377,8 @@ const together = (work: (assistants: string[]) => Promise<void>, limit: number) 
   isOfOne: () => false,
   limit
 })
+
+const noAnswer = { status_code: null, excerpt: null, truncated: false }
 
 const takenForDead = 'this worker was taken for dead'
 

@@ -25,14 +25,14 @@ export const answer = (status: number, retryAfter?: string): Result =>
 
 /** An attempt that has ended after so long. */
 export function endedAs (attempt: Attempt, result: Result | 'handed over', durationMs = 10): Ended {
-  const kept = { attempt, durationMs, excerpt: 'hello', truncated: false }
+  const kept = { attempt, duration_ms: durationMs, excerpt: 'hello', truncated: false }
   if (result === 'handed over') {
     const judgement = { verdict: { status: 'retry' as const, inMs: 0 }, usesAttempt: false, fails: false }
-    return { ...kept, judgement, outcome: 'unknown', statusCode: null, error: result }
+    return { ...kept, judgement, outcome: 'unknown', status_code: null, error: result }
   }
   const judgement = judge(result, { ...attempt, schedule, now: Date.now(), random: 0.5 })
-  const statusCode = result.kind === 'answer' ? result.status : null
-  return { ...kept, judgement, outcome: outcomeOf(result), statusCode, error: null }
+  const status_code = result.kind === 'answer' ? result.status : null
+  return { ...kept, judgement, outcome: outcomeOf(result), status_code, error: null }
 }
 
 export type SenderRig = Awaited<ReturnType<typeof senderRig>>

@@ -27,7 +27,7 @@ rule('all assistants of a user get a first turn before any gets a second one', a
   for (const assistant of assistants(45)) await r.add(12, { assistant })
   const { attempts } = await r.claim(r.worker, assistants(45))
   t.equal(attempts.length, 50)
-  t.equal(new Set(attempts.map(({ assistantId }) => assistantId)).size, 45)
+  t.equal(new Set(attempts.map(({ assistant_id }) => assistant_id)).size, 45)
 })
 
 rule('a failing webhook gets one at a time until it succeeds', async (t) => {

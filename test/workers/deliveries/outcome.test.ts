@@ -89,7 +89,7 @@ rule('a 429 pauses the webhook for what it says, and uses no attempt', async (t)
   t.ok(inMs > 3_000 && inMs <= 8_000, 'the claim says when, from the end of the attempt on')
   await pass('8 seconds')
   const due = await claimed()
-  t.same(due.map(({ deliveryId }) => deliveryId), [id, ...younger], 'the refused one comes before younger ones')
+  t.same(due.map(({ delivery_id }) => delivery_id), [id, ...younger], 'the refused one comes before younger ones')
 })
 
 rule('the longest of several pauses holds, and without Retry-After it is a minute', async (t) => {
@@ -266,7 +266,7 @@ async function attempt (status: number, times = 1): Promise<string> {
     await r.add()
     const { attempts } = await r.claim(r.worker, [1], { room: 1 })
     await r.end(attempts, answer(status))
-    last = attempts[0]?.deliveryId ?? ''
+    last = attempts[0]?.delivery_id ?? ''
   }
   return last
 }
@@ -316,7 +316,7 @@ rule('a webhook that was suspended for failing is probed once a day, and a succe
   const probe = async (status: number) => {
     const { attempts } = await r.claim(r.worker, [1, 2])
     await r.end(attempts, answer(status))
-    return attempts.map(({ trigger, assistantId, n }) => [trigger, assistantId, n])
+    return attempts.map(({ trigger, assistant_id, n }) => [trigger, assistant_id, n])
   }
   await suspended('gone', '2 days')
   t.equal(await probeSuspended(r.pool), 0, 'not after a 410')

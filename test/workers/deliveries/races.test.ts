@@ -49,11 +49,11 @@ const state = `
   INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, worker, started_at)
   VALUES ('${exhausted}', 'manual', 1, '1', now(), ${mine}, '${startedAt.toISOString()}');`
 
-const of = { worker: mine, startedAt, assistantId: '1', userId: '1', url, revision: '1' }
+const of = { worker: mine, started_at: startedAt, assistant_id: '1', user_id: '1', url, revision: '1' }
 const what = { body: Buffer.from('{}'), failures: 0, ageMs: 0, secrets: [], headers: null }
-const attempt: Attempt = { deliveryId: running, trigger: 'schedule', n: 1, ...of, ...what }
+const attempt: Attempt = { delivery_id: running, trigger: 'schedule', n: 1, ...of, ...what }
 
-const asked: Attempt = { ...attempt, deliveryId: exhausted, trigger: 'manual' }
+const asked: Attempt = { ...attempt, delivery_id: exhausted, trigger: 'manual' }
 
 /** Attempts that were claimed and whose outcome is not recorded. */
 let sent: Attempt[] = []
@@ -174,18 +174,18 @@ class Races {
       await driving(this.pool).end(attempts, answer(200))
     }
     if (await this.#count('ledger.webhook_due') > 0) return 'something is due that nobody sends'
-    const repeated = again.find(({ deliveryId, trigger }) => trigger === 'schedule' && final.has(deliveryId))
-    if (repeated) return `${repeated.deliveryId} was final, and is sent`
+    const repeated = again.find(({ delivery_id, trigger }) => trigger === 'schedule' && final.has(delivery_id))
+    if (repeated) return `${repeated.delivery_id} was final, and is sent`
     const finalIds = `ARRAY[${[...final].map((id) => `'${id}'`).join(', ')}]::uuid[]`
     if (await this.#count(`ledger.webhook_deliveries WHERE status = 'scheduled'
       OR (id = ANY(${finalIds}) AND status NOT IN ('delivered', 'cancelled'))`) > 0) return 'a status is wrong in the end'
-    return await this.#miscounted([attempt, asked, { ...attempt, deliveryId: lost ?? '' }, ...sent, ...again])
+    return await this.#miscounted([attempt, asked, { ...attempt, delivery_id: lost ?? '' }, ...sent, ...again])
   }
 
   /** Whatever was sent has an attempt, and nothing else has: so what is sent again had an `unknown` or a failure. */
   async #miscounted (all: Attempt[]): Promise<string | undefined> {
     const times = new Map<string, number>()
-    for (const { deliveryId, trigger } of all) {
+    for (const { delivery_id: deliveryId, trigger } of all) {
       times.set(`${deliveryId} ${trigger}`, (times.get(`${deliveryId} ${trigger}`) ?? 0) + 1)
     }
     const { rows: told } = await this.control.query<{ key: string, n: number }>(
