@@ -5,18 +5,15 @@ import gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import type { EventStoreConnection } from './connection.js'
 import { AccessDeniedError, BACKWARDS, END, StreamNotFoundError } from '@eventstore/db-client'
 import { readError } from './errors.js'
-import { collect } from './read.js'
+import { collect, unary } from './read.js'
 
 export type AboutServer = Awaited<ReturnType<typeof aboutServer>>
 
 /** @throws errors of the client */
 export async function aboutServer ({ session: { client } }: EventStoreConnection) {
   const { serverVersion } = await client['capabilities'] // protected members, hence brackets
-  const info = await client['execute'](GossipClient, 'gossip', (service) =>
-    new Promise<gossip.ClusterInfo>((resolve, reject) => {
-      const [metadata, options] = client['callArguments']({})
-      service.read(new shared.Empty(), metadata, options, (error, answer) => error ? reject(error) : resolve(answer))
-    }))
+  const info = await client['execute'](GossipClient, 'gossip', (service) => unary<gossip.ClusterInfo>((done) =>
+    service.read(new shared.Empty(), ...client['callArguments']({}), done)))
   // The version, such as `24.10.0`, is that of one member, not of the cluster.
   return { version: serverVersion, members: info.getMembersList().map(memberOf) }
 }

@@ -96,6 +96,10 @@ export class Reader {
   }
 }
 
+/** A call of the generated clients that has one answer. */
+export const unary = <Answer>(call: (done: (error: Error | null, answer: Answer) => void) => void): Promise<Answer> =>
+  new Promise((resolve, reject) => call((error, answer) => error ? reject(error) : resolve(answer)))
+
 /** @throws as `deliver` */
 export async function collect<Item> (session: Session, reading: StreamingRead<Item>, ms: number): Promise<Item[]> {
   const items: Item[] = []

@@ -7,7 +7,7 @@ import { OperationsClient } from '@eventstore/db-client/generated/operations_grp
 import operations from '@eventstore/db-client/generated/operations_pb.js'
 import type { EventStoreConnection, Session } from './connection.js'
 import { EventStoreUnavailable, readError } from './errors.js'
-import { collect } from './read.js'
+import { collect, unary } from './read.js'
 
 export interface Scavenged {
   scavengeId: string
@@ -48,14 +48,9 @@ export async function scavengeEmbedded (
 }
 
 async function start ({ client }: Session): Promise<operations.ScavengeResp.AsObject> {
-  const answer = await client['execute'](OperationsClient, 'startScavenge', (service) => // protected member
-    new Promise<operations.ScavengeResp>((resolve, reject) => {
-      const [metadata, options] = client['callArguments']({})
-      service.startScavenge(new operations.StartScavengeReq(), metadata, options, (error, answer) => {
-        if (error) reject(error)
-        else resolve(answer)
-      })
-    }))
+  const answer = await client['execute'](OperationsClient, 'startScavenge', (service) => // protected members
+    unary<operations.ScavengeResp>((done) =>
+      service.startScavenge(new operations.StartScavengeReq(), ...client['callArguments']({}), done)))
   return answer.toObject()
 }
 
