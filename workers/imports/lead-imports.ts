@@ -89,10 +89,15 @@ async function importPart (
   const { firstRow } = part
   const needed = part.leads.reduce((sum, lead) => sum + idsFor(lead), 0)
   const { ids, leads } = await beginPart(pool, uploadId, firstRow, part.ids ?? await imports.ids.take('lead', needed))
-  const rows = rowsOf(leads, ids, part.ids !== undefined)
-  const listed = await listedOf(blacklists, userId, leads)
-  const written = await importRows(rows, ({ number, lead: submitted, ids, isRetry }) => importLead(imports, {
-    commandId: uuidV5(importId, `row ${number}`), importId, userId, submitted, listed, ids, isRetry, isCampaignDeleted
+  let taken = 0 // some may be left over if an erasure has refused a row since they were counted
+  const idsOf = new Map(leads.map((lead) => [lead, ids.slice(taken, taken += idsFor(lead))]))
+  const shared = { importId, userId, listed: await listedOf(blacklists, userId, leads), isCampaignDeleted }
+  const written = await importRows(leads, (submitted) => importLead(imports, {
+    ...shared,
+    commandId: uuidV5(importId, `row ${submitted.row}`),
+    submitted,
+    ids: idsOf.get(submitted) ?? [],
+    isRetry: part.ids !== undefined // an earlier try began, so its events may be in the log
   }), turn.signal)
   const last = written.reduce((latest, { position = 0n }) => position > latest ? position : latest, 0n)
   if (last > 0n) await positions.reached('leads', last, readersWithinMs) // back-pressure: others' reads stay current
@@ -109,16 +114,6 @@ async function importPart (
 /** One for the lead and one for each secondary contact; none for a refused row. */
 const idsFor = ({ body: { secondary_contacts = [] }, refused }: SentLead) => refused ? 0 : 1 + secondary_contacts.length
 
-/** Ids may be left over if an erasure has refused a row since they were counted. */
-function rowsOf (leads: readonly SentRow[], ids: readonly number[], isRetry: boolean): Row[] {
-  let taken = 0
-  return leads.map((lead) => {
-    const count = idsFor(lead)
-    taken += count
-    return { number: lead.row, lead, ids: ids.slice(taken - count, taken), isRetry }
-  })
-}
-
 function counted (done: ImportProgress, outcomes: readonly RowOutcome[]): ImportProgress {
   const of = (kind: RowOutcome['outcome']) => outcomes.filter(({ outcome }) => outcome === kind).length
   return {
@@ -128,15 +123,6 @@ function counted (done: ImportProgress, outcomes: readonly RowOutcome[]): Import
     duplicates: done.duplicates + of('duplicate'),
     invalid: done.invalid + of('invalid')
   }
-}
-
-export interface Row {
-  /** From 1. */
-  number: number
-  lead: SentLead
-  ids: number[]
-  /** An earlier try began, so its events may be in the log. */
-  isRetry: boolean
 }
 
 /**
@@ -153,7 +139,7 @@ const longestRestMs = 250
  * ones have ended.
  */
 export async function importRows<Result> (
-  rows: readonly Row[], work: (row: Row) => Promise<Result>, signal: AbortSignal
+  rows: readonly SentRow[], work: (row: SentRow) => Promise<Result>, signal: AbortSignal
 ): Promise<Result[]> {
   const results: Result[] = []
   for (let from = 0; from < rows.length; from += atOnce) {
@@ -161,7 +147,7 @@ export async function importRows<Result> (
     const began = performance.now()
     const lastOf = new Map<string, Promise<Result>>() // a row of a contact begins when the one before it has ended
     const ended = await Promise.allSettled(rows.slice(from, from + atOnce).map((row) => {
-      const contact = String(row.lead.body.phone_number)
+      const contact = String(row.body.phone_number)
       const before = lastOf.get(contact)
       const done = before ? before.then(() => work(row)) : work(row)
       lastOf.set(contact, done)

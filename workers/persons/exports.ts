@@ -67,10 +67,10 @@ async function writeDocument (
 ): Promise<void> {
   const now = new Date().toISOString()
   await write(`{\n"phone_number": ${JSON.stringify(phoneNumber)},\n"exported_at": ${JSON.stringify(now)}`)
-  await writeList(write, 'leads', (visit) => known.leads(visit))
-  await writeList(write, 'contacts', (visit) => known.contacts(visit))
+  await writeList(write, 'leads', known.leads)
+  await writeList(write, 'contacts', known.contacts)
   const callOf = ({ call_id, erased }: CallReport) => erased ? undefined : call_id
-  await writeList(write, 'calls', (visit) => known.calls(visit), callOf)
+  await writeList(write, 'calls', known.calls, callOf)
   await writeList(write, 'deliveries', (visit) => known.callIds(async (ids) => {
     for (const id of ids) await visit(await findWholeDeliveries(tx, userId, id))
   }))

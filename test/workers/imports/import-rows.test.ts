@@ -2,46 +2,46 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { firstOfRow } from '../../../src/http/field-errors.js'
-import { withinBytes } from '../../../workers/imports/rows.js'
-import { importRows, type Row } from '../../../workers/imports/lead-imports.js'
+import { withinBytes, type SentRow } from '../../../workers/imports/rows.js'
+import { importRows } from '../../../workers/imports/lead-imports.js'
 
 const never = new AbortController().signal
-const rowOf = (phone_number: string, index: number): Row =>
-  ({ number: index + 1, lead: { body: { phone_number, campaign_id: 1 } }, ids: [], isRetry: false })
+const rowOf = (phone_number: string, index: number): SentRow =>
+  ({ row: index + 1, body: { phone_number, campaign_id: 1 } })
 const distinct = Array.from({ length: 100 }, (_, n) => rowOf(`+1555${String(n).padStart(7, '0')}`, n))
 
 t.test('no more than 24 rows are under way at once, and each is done once', async (t) => {
   let underWay = 0
   let most = 0
-  const done = await importRows(distinct, async ({ number }) => {
+  const done = await importRows(distinct, async ({ row }) => {
     most = Math.max(most, ++underWay)
     await nextTurn()
     underWay--
-    return number
+    return row
   }, never)
   t.equal(most, 24)
-  t.same(done, distinct.map(({ number }) => number), 'what came of them is in their order')
+  t.same(done, distinct.map(({ row }) => row), 'what came of them is in their order')
 })
 
 t.test('a row begins when the row of its contact before it has ended, whatever is between them', async (t) => {
   const rows = Array.from({ length: 90 }, (_, n) => rowOf(n % 3 === 0 ? '+15550000000' : `+1555${1_000_000 + n}`, n))
   const begun: number[] = []
   let isUnderWay = false
-  await importRows(rows, async ({ number, lead }) => {
-    if (lead.body.phone_number !== '+15550000000') return
-    t.notOk(isUnderWay, `row ${number} is alone`)
+  await importRows(rows, async ({ row, body }) => {
+    if (body.phone_number !== '+15550000000') return
+    t.notOk(isUnderWay, `row ${row} is alone`)
     isUnderWay = true
-    begun.push(number)
+    begun.push(row)
     await nextTurn()
     isUnderWay = false
   }, never)
-  t.same(begun, rows.filter((_, n) => n % 3 === 0).map(({ number }) => number))
+  t.same(begun, rows.filter((_, n) => n % 3 === 0).map(({ row }) => row))
 })
 
 t.test('when a row throws, no further ones are begun, and those that were begun end first', async (t) => {
   let ended = 0
-  await t.rejects(importRows(distinct, async ({ number }) => {
-    if (number === 1) throw new Error('the store is away')
+  await t.rejects(importRows(distinct, async ({ row }) => {
+    if (row === 1) throw new Error('the store is away')
     await nextTurn()
     ended++
   }, never), { message: 'the store is away' })
