@@ -26,7 +26,8 @@ export class LogReader {
     const described = describedBy(name)
     const target = described === undefined ? undefined : this.#state(described)
     const [own, targets] = await Promise.all([this.#state(name), target])
-    const state = targets === undefined ? own : stateOfMetadata(own, targets)
+    // A metadata stream keeps one event, and a tombstone of the stream it describes ends it too.
+    const state = targets ? { ...own, maxCount: 1, isTombstoned: own.isTombstoned || targets.isTombstoned } : own
     return { ...state, isMissing: state.last < 0 || isSoftDeleted(state) }
   }
 
@@ -92,11 +93,6 @@ export class LogReader {
     if (this.writer.epoch === epoch) known.remember(stream, state)
     return state
   }
-}
-
-/** A metadata stream keeps one event, and a tombstone of the stream it describes ends it too. */
-function stateOfMetadata (state: StreamState, target: StreamState): StreamState {
-  return { ...state, maxCount: 1, isTombstoned: state.isTombstoned || target.isTombstoned }
 }
 
 async function reading<T> (result: Promise<T>): Promise<T> {

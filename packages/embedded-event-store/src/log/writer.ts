@@ -87,16 +87,15 @@ export class Writer {
 
   async #run (): Promise<void> {
     while (this.#session !== undefined && !(this.queue.isEmpty && this.#chores.length === 0)) {
-      if (!this.queue.isEmpty) await this.#writeGroup(this.#session)
+      const session = this.#session
+      const candidates = this.queue.take(mostShared.requests)
+      if (candidates.length > 0 && !await this.#tryGroup(session, candidates, false)) {
+        await this.#tryGroup(session, candidates, true)
+      }
       if (this.#session !== undefined) await this.#chores.shift()?.(this.#session)
     }
     this.#isRunning = false
     if (this.#session === undefined) this.detach()
-  }
-
-  async #writeGroup (session: Session): Promise<void> {
-    const candidates = this.queue.take(mostShared.requests)
-    if (!await this.#tryGroup(session, candidates, false)) await this.#tryGroup(session, candidates, true)
   }
 
   /**

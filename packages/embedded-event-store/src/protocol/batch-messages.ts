@@ -50,7 +50,8 @@ function decodeOptions (reader: Reader): BatchOptions {
   reader.each({
     1: () => {
       options.identifier = reader.bytes()
-      options.name = decodeName(new Reader(options.identifier))
+      const name = new Reader(options.identifier)
+      name.each({ 3: () => { options.name = name.bytes() } })
     },
     2: () => {
       options.exact = reader.uint64()
@@ -63,12 +64,6 @@ function decodeOptions (reader: Reader): BatchOptions {
     7: () => { options.deadline = Date.now() + decodeMs(reader.message()) }
   })
   return options
-}
-
-function decodeName (reader: Reader): Buffer {
-  let name = empty
-  reader.each({ 3: () => { name = reader.bytes() } })
-  return name
 }
 
 /** Milliseconds of a Timestamp or a Duration, which have the same fields. */
