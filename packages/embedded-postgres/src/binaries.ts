@@ -115,11 +115,9 @@ function copyOpenly (from: string, to: string): void {
     const [source, target] = [join(from, entry.name), join(to, entry.name)]
     if (entry.isDirectory()) copyOpenly(source, target)
     else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target)
-    else if (!entry.name.endsWith('.a')) copyProgram(source, target)
+    else if (!entry.name.endsWith('.a')) {
+      copyFileSync(source, target)
+      chmodSync(target, (lstatSync(source).mode & 0o100) === 0 ? 0o644 : 0o755)
+    }
   }
-}
-
-function copyProgram (source: string, target: string): void {
-  copyFileSync(source, target)
-  chmodSync(target, (lstatSync(source).mode & 0o100) === 0 ? 0o644 : 0o755)
 }

@@ -226,12 +226,17 @@ function startOnLinux (pid: number): string | undefined {
 }
 
 function startFromPs (pid: number): string | undefined {
+  const line = fromPs('stat=,lstart=', pid)
+  return line === '' || line.startsWith('Z') ? undefined : line.slice(line.indexOf(' ')).trim()
+}
+
+/** What `ps` says of a process; empty when there is none. */
+export function fromPs (format: string, pid: number): string {
   try {
-    const args = ['-o', 'stat=,lstart=', '-p', String(pid)]
-    const line = execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-    return line === '' || line.startsWith('Z') ? undefined : line.slice(line.indexOf(' ')).trim()
+    const args = ['-o', format, '-p', String(pid)]
+    return execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   } catch {
-    return undefined
+    return ''
   }
 }
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'n
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { program } from './binaries.js'
-import { identify } from './lock.js'
+import { fromPs, identify } from './lock.js'
 import type { Place } from './place.js'
 
 interface Stage {
@@ -36,7 +36,7 @@ export function readPostmaster (cluster: string) {
 function belongsTo (cluster: string, pid: number): boolean {
   if (identify(pid) === undefined) return false
   if (process.platform === 'win32') return true
-  if (process.platform !== 'linux') return commandOf(pid).includes(cluster)
+  if (process.platform !== 'linux') return fromPs('command=', pid).includes(cluster)
   try {
     // Postgres changes its working directory to the cluster.
     const isThere = readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster)
@@ -111,14 +111,5 @@ function send (pid: number, signal: Stage['signal'], cluster: string, binaries: 
     } else process.kill(pid, signal)
   } catch {
     // It has ended already, and `hasEnded` holds.
-  }
-}
-
-function commandOf (pid: number): string {
-  try {
-    const args = ['-o', 'command=', '-p', String(pid)]
-    return execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  } catch {
-    return ''
   }
 }

@@ -57,7 +57,10 @@ export async function transfer (
     }
     // Another copy may write the same events: the next comparison shows it.
     const options = { limits: source.limits, inFlight, onEvent: counter('appending') }
-    const refusal = await appendRest(rest, target, options).catch(onlyNotTaken)
+    const refusal = await appendRest(rest, target, options).catch((error: unknown) => {
+      if (error instanceof NotTaken) return error
+      throw error
+    })
     if (doing === 'verifying' || refusal) await untilNextTry(matched.source, refusal)
   }
 
@@ -74,11 +77,6 @@ export async function transfer (
       tell(position)
     }
   }
-}
-
-function onlyNotTaken (error: unknown): NotTaken {
-  if (error instanceof NotTaken) return error
-  throw error
 }
 
 /** Whether both are the same log, whatever their addresses. */
