@@ -145,21 +145,16 @@ export async function lookUpCatalog (
   return answer
 }
 
-export async function findVoices (db: Pool, page: Page): Promise<Paged<{ id: number, name: string }>> {
-  const order = { direction: 'ASC', by: { name: 'text', id: 'bigint' } } as const
-  return await readPage(db, { ...whole, name: 'voices', key: 'id', columns: 'id, name', from: 'read_model.voices', order }, page)
-}
+/** Finds rows by name, as they are. */
+const findAll = <Row>(name: string, key: string, columns: string, by: Parameters<typeof readPage>[1]['order']['by']) =>
+  (db: Pool, page: Page): Promise<Paged<Row>> => readPage(db, {
+    name, key, columns, from: `read_model.${name}`, own: [], order: { direction: 'ASC', by }, item: 'row_to_json(page)'
+  }, page)
 
-const findNames = (name: string) => async (db: Pool, page: Page): Promise<Paged<{ name: string }>> => {
-  const order = { direction: 'ASC', by: { name: 'text' } } as const
-  return await readPage(db, { ...whole, name, key: 'name', columns: 'name', from: `read_model.${name}`, order }, page)
-}
-
-export const findLanguages = findNames('languages')
-export const findModels = findNames('models')
-
-/** Every row, as it is. */
-const whole = { own: [], item: 'row_to_json(page)' }
+export const findVoices =
+  findAll<{ id: number, name: string }>('voices', 'id', 'id, name', { name: 'text', id: 'bigint' })
+export const findLanguages = findAll<{ name: string }>('languages', 'name', 'name', { name: 'text' })
+export const findModels = findAll<{ name: string }>('models', 'name', 'name', { name: 'text' })
 
 /** Filters the user's campaigns, phone numbers or do-not-call entries. */
 export interface OwnFilter {

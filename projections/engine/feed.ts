@@ -57,11 +57,6 @@ const usualCheckEveryMs = 1_000
 /** While a generation is ready to be swapped in. */
 const swapEveryMs = 200
 
-interface Feeding {
-  stop: AbortController
-  running: Promise<void>
-}
-
 /**
  * Runs until `options.signal` is aborted, and never gives up. It leaves generations of other code versions alone, as
  * their rows would become a mixture. With `yields` it stands in for a projector: it gives its leases up to one, and
@@ -70,7 +65,7 @@ interface Feeding {
 export async function feedGenerations (projections: readonly Projection[], options: FeedOptions): Promise<void> {
   const { pool, signal, log, notifications } = options
   const { checkEveryMs = notifications ? notifiedCheckEveryMs : usualCheckEveryMs } = options
-  const fed = new Map<string, Feeding>()
+  const fed = new Map<string, { stop: AbortController, running: Promise<void> }>()
   let waiting = new AbortController()
   const lookNow = () => waiting.abort()
   const listener = notifications?.listen(generationsChannel, { onNotification: lookNow, onListening: lookNow })
@@ -100,20 +95,16 @@ export async function feedGenerations (projections: readonly Projection[], optio
     const wanted = new Map(generations.map((each) => [leaseOf(each.projection, each.generation), each]))
     for (const [name, { stop }] of fed) if (!wanted.has(name)) stop.abort()
     for (const [name, { projection, generation }] of wanted) {
-      if (!fed.has(name)) fed.set(name, start(name, generationConsumer(projection, generation, pool, log)))
+      if (fed.has(name)) continue
+      const stop = new AbortController()
+      const running = runSubscription(generationConsumer(projection, generation, pool, log), {
+        ...options, signal: AbortSignal.any([signal, stop.signal])
+      }).finally(() => {
+        fed.delete(name)
+        lookNow() // it may be wanted again by now
+      })
+      fed.set(name, { stop, running })
     }
-  }
-
-  function start (name: string, consumer: Consumer): Feeding {
-    const stop = new AbortController()
-    const running = runSubscription(consumer, { ...options, signal: AbortSignal.any([signal, stop.signal]) })
-    return { stop, running: running.finally(() => ended(name)) }
-  }
-
-  /** Checks at once: the generation may be wanted again by now. */
-  function ended (name: string): void {
-    fed.delete(name)
-    lookNow()
   }
 }
 
