@@ -141,7 +141,9 @@ export async function build (projection: Projection, plan: Plan, options: BuildO
   const { pool, streams, onProgress } = options
   await whileBuilding(projection, plan, options, async (building, fold, signal) => {
     const { generation } = building
-    if (!await isVerified(projection, generation, pool)) {
+    // An earlier call may have verified it, then stopped. Once it is ahead of the active one, nothing can compare it.
+    const built = (await generationsOf(pool, projection)).find((each) => each.generation === generation)
+    if (!built?.verified) {
       const isSameCode = plan.active.codeVersion === projection.version
       await accept(building, await foldAndCompare(building, plan.active, fold, options), isSameCode, options)
     }
@@ -281,12 +283,6 @@ async function foldAndCompare (
   signal.throwIfAborted()
   return await compareWithActive(projection, { active, next }, codeVersion === projection.version, pool,
     (position) => fold('verify', position))
-}
-
-/** An earlier call may have verified it, then stopped. Once it is ahead of the active one, nothing can compare it. */
-async function isVerified (projection: Projection, generation: number, pool: Pool): Promise<boolean> {
-  const generations = await generationsOf(pool, projection)
-  return generations.some((each) => each.generation === generation && each.verified !== null)
 }
 
 /**

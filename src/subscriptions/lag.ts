@@ -99,18 +99,13 @@ export function monitorLag (options: LagMonitorOptions) {
     for (const { name, position } of all) {
       const samples = samplesOf.get(name) ?? []
       isStanding ||= position < end && position === samples.at(-1)?.position
-      samplesOf.set(name, withSample(samples, { at, unbrokenSince, head: end, position }, toleranceMs))
+      // Keeps those that it has not passed yet, and those that later results are compared with.
+      const kept = samples.filter((sample) => sample.at >= at - 2 * toleranceMs || sample.head > position)
+      samplesOf.set(name, [...kept, { at, unbrokenSince, head: end, position }].slice(-mostSamples))
     }
     if (isStanding) lookNow()
     sampledAt = performance.now()
   }
-}
-
-/** Keeps samples that the subscription has not passed yet, and those that later results are compared with. */
-function withSample (samples: Sample[], newest: Sample, toleranceMs: number): Sample[] {
-  const since = newest.at - 2 * toleranceMs
-  const kept = samples.filter(({ at, head }) => at >= since || head > newest.position)
-  return [...kept, newest].slice(-mostSamples)
 }
 
 function lagOf (name: string, samples: Sample[], toleranceMs: number): Lag | undefined {

@@ -127,14 +127,10 @@ class Sender {
     if (this.#isStopped) return
     for (const id of assistants) {
       if (this.#active.has(id)) this.#again.add(id)
-      else if (this.#isWarm(id)) this.#claim(id).catch(() => {}) // the reconciler repeats it
+      // It had the assistant's job a moment ago and has little to do: no other job. The reconciler repeats it.
+      else if (this.#running.size < fewRunning && this.#warm.has(id)) this.#claim(id).catch(() => {})
       else this.#adding = this.#add(id)
     }
-  }
-
-  /** The worker had the assistant's job a moment ago and has little to do, so it needs no other job. */
-  #isWarm (assistantId: string): boolean {
-    return this.#running.size < fewRunning && this.#warm.has(assistantId)
   }
 
   #wakeIn (assistantId: string, ms: number): void {
