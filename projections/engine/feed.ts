@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { type Consumer, type Log, runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
 import {
-  allGenerations, changeState, checkpointChannel, checkpointOf, generationsChannel, generationsOf, isFed, leaseOf,
-  pointReaders, schemaOf, type Generation, type OfProjection
+  activeOf, allGenerations, changeState, checkpointChannel, checkpointOf, generationsChannel, generationsOf, isFed,
+  leaseOf, pointReaders, schemaOf, type Generation, type OfProjection
 } from './generations.js'
 import { CircuitBreaker } from './circuit-breaker.js'
 import type { Projection } from './projection.js'
@@ -112,7 +112,7 @@ export async function feedGenerations (projections: readonly Projection[], optio
 async function swapIfDue (
   projection: Projection, generations: Generation[], { pool, holder, yields, log }: RunOptions
 ): Promise<void> {
-  const active = generations.find(({ state }) => state === 'active')
+  const active = activeOf(generations)
   const ready = generations.find(({ state }) => state === 'ready')
   if (!active || ready?.codeVersion !== projection.version) return
   const holderOf = ({ generation }: Generation) => leaseHolder(pool, leaseOf(projection, generation))

@@ -50,8 +50,7 @@ export const leaseOf = ({ name }: NamedOne, generation: number) => `projection $
 export async function ensureProjections (
   pool: Pool, projections: readonly Projection[], filledAt = async () => 0n
 ): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    await lockGenerations(tx)
+  await choosing(pool, async (tx) => {
     await tx.query('CREATE SCHEMA IF NOT EXISTS read_model')
     const { rows } = await tx.query<{ schema: string }>("SELECT nspname AS schema FROM pg_namespace WHERE nspname ^@ 'read_'")
     const schemas = new Set(rows.map(({ schema }) => schema))
@@ -63,7 +62,7 @@ export async function ensureProjections (
       for (const { generation, state } of lost) {
         if (state !== 'active') await removeGeneration(tx, projection, generation)
       }
-      const generation = generations.find(({ state }) => state === 'active')?.generation ?? 1
+      const generation = activeOf(generations)?.generation ?? 1
       const schema = schemaOf(projection, generation)
       if (schemas.has(schema)) continue
       visibleFrom ??= await filledAt()
@@ -110,12 +109,16 @@ export async function allGenerations<Each extends NamedOne> (
 
 /** The generation that readers see; 1 when the projection is new. */
 export async function activeGeneration (db: Pool | PoolClient, projection: Projection): Promise<number> {
-  return (await generationsOf(db, projection)).find(({ state }) => state === 'active')?.generation ?? 1
+  return activeOf(await generationsOf(db, projection))?.generation ?? 1
 }
 
 /** Whether projectors of this code feed the generation. */
 export const isFed = ({ version }: Projection, { state, codeVersion, pausedSince }: Generation) =>
   codeVersion === version && pausedSince === null && (state === 'active' || state === 'ready' || state === 'retained')
+
+/** The generation that readers see. */
+export const activeOf = <Each extends Generation>(generations: readonly Each[]): Each | undefined =>
+  generations.find(({ state }) => state === 'active')
 
 /** The generation that readers saw before. After a rollback it has a higher number than the active one. */
 export const formerOf = <Each extends Generation>(generations: readonly Each[]): Each | undefined =>
@@ -158,10 +161,12 @@ export async function changeState (
   return rowCount === 1
 }
 
-/** Serialises transactions that create generations or choose which one is next. */
-export async function lockGenerations (tx: PoolClient): Promise<void> {
-  await tx.query('SELECT pg_advisory_xact_lock(hashtext(\'ringledger projections\'))')
-}
+/** A transaction that creates generations or chooses which one is next; one at a time. */
+export const choosing = <Result>(pool: Pool, work: (tx: PoolClient) => Promise<Result>): Promise<Result> =>
+  inTransaction(pool, async (tx) => {
+    await tx.query("SELECT pg_advisory_xact_lock(hashtext('ringledger projections'))")
+    return await work(tx)
+  })
 
 /** Drops the tables of a generation, which no process may feed by then, and every record of it. */
 export async function removeGeneration (tx: PoolClient, projection: Projection, generation: number): Promise<void> {

@@ -1,14 +1,14 @@
 // What an operator can do to a projection. The command line and the HTTP API share these operations and messages.
 import { setFlagsFromString } from 'node:v8'
 import type { Pool } from 'pg'
-import { inTransaction } from '../../src/postgres/transaction.js'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { pause } from '../../src/timing.js'
 import { projections } from '../index.js'
 import { describe } from './compare.js'
 import { feedGenerations } from './feed.js'
 import {
-  changeState, formerOf, generationsOf, leaseOf, lockGenerations, nextOf, removeGeneration, whyNotBack, type Generation
+  activeOf, changeState, choosing, formerOf, generationsOf, leaseOf, nextOf, removeGeneration, whyNotBack,
+  type Generation
 } from './generations.js'
 import type { Owned } from './overview.js'
 import type { Projection } from './projection.js'
@@ -201,7 +201,7 @@ async function untilActive (projection: Projection, generation: number, options:
     if (generations && state !== 'ready') {
       throw new ReplayRefused(`Generation ${generation} of ${projection.name} was given up meanwhile.`)
     }
-    const active = generations?.find((each) => each.state === 'active')
+    const active = generations && activeOf(generations)
     const mustEnd = endsWhenPaused && active?.pausedSince
     const reason = active && (mustEnd || !isExplained) && await whyItWaits(projection, generation, active, pool)
     if (!reason) continue
@@ -233,8 +233,7 @@ async function whyItWaits (
 export async function rollback (projection: Projection, options: OperationOptions): Promise<number> {
   const { pool, sameLog } = options
   await sameLog?.assert()
-  const { generation } = await inTransaction(pool, async (tx) => {
-    await lockGenerations(tx)
+  const { generation } = await choosing(pool, async (tx) => {
     const found = targetOf(projection, await generationsOf(tx, projection))
     await changeState(tx, projection, found.generation, 'retained', 'ready')
     return found
@@ -245,7 +244,7 @@ export async function rollback (projection: Projection, options: OperationOption
 
 function targetOf (projection: Projection, generations: readonly Generation[]): Generation {
   const { name, version } = projection
-  const active = generations.find(({ state }) => state === 'active')
+  const active = activeOf(generations)
   const next = nextOf(generations)
   const isBegun = next && active && next.codeVersion === version && isGoingBack(next, active)
   if (next && active && !isBegun) throw notEnded(projection, next, active)
@@ -270,8 +269,7 @@ export async function drop (
   projection: Projection, wanted: number | undefined, options: DropOptions
 ): Promise<number[]> {
   const { pool } = options
-  const chosen = await inTransaction(pool, async (tx) => {
-    await lockGenerations(tx)
+  const chosen = await choosing(pool, async (tx) => {
     const found = choose(projection, await generationsOf(tx, projection), wanted)
     for (const { generation, state } of found) {
       const name = `Generation ${generation} of ${projection.name}`
@@ -286,8 +284,7 @@ export async function drop (
   })
   for (const { generation } of chosen) {
     await awaitRelease(projection, generation, options)
-    await inTransaction(pool, async (tx) => {
-      await lockGenerations(tx)
+    await choosing(pool, async (tx) => {
       const found = (await generationsOf(tx, projection)).find((each) => each.generation === generation)
       if (found?.state === 'dropping') await removeGeneration(tx, projection, generation) // or another drop was first
     })

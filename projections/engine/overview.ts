@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
 import {
-  checkpointOf, formerOf, generationsOf, leaseOf, nextOf, schemaOf, whyNotBack, type Generation
+  activeOf, checkpointOf, formerOf, generationsOf, leaseOf, nextOf, schemaOf, whyNotBack, type Generation
 } from './generations.js'
 import type { Projection } from './projection.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
@@ -56,7 +56,7 @@ function rollback (projection: Projection, each: Generation, all: readonly Gener
 }
 
 function due ({ name, version }: Projection, each: Owned, all: readonly Owned[]): string | null {
-  const active = all.find(({ state }) => state === 'active') ?? each
+  const active = activeOf(all) ?? each
   const { generation, state, codeVersion, pausedSince, owner } = each
   if (pausedSince) return `ringledger projections resume ${name}`
   const [replay, back] = [`ringledger projections replay ${name}`, `ringledger projections rollback ${name}`]

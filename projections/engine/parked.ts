@@ -2,7 +2,9 @@
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/log/event-log.js'
-import { activeGeneration, schemaOf, checkpointOf, consumerOf, generationsOf, type Generation } from './generations.js'
+import {
+  activeOf, activeGeneration, schemaOf, checkpointOf, consumerOf, generationsOf, type Generation
+} from './generations.js'
 import type { Projection, Refused } from './projection.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
@@ -60,8 +62,7 @@ export async function parkedStreams (pool: Pool, names: readonly string[], most?
  * @throws ParkingRefused
  */
 export async function parkedEvent (
-  { pool, streams }: { pool: Pool, streams: Pick<Streams, 'read'> }, projection: Projection | undefined, stream: string,
-  revision?: bigint
+  { pool, streams }: BackEnds, projection: Projection | undefined, stream: string, revision?: bigint
 ) {
   const generation = projection ? await activeGeneration(pool, projection) : null
   const consumer = projection && generation !== null ? schemaOf(projection, generation) : dispatcher
@@ -153,7 +154,7 @@ async function reproject (
   backEnds: BackEnds, projection: Projection, stream: string, check?: Check
 ): Promise<Reprojected> {
   const generations = await generationsOf(backEnds.pool, projection)
-  const active = generations.find(({ state }) => state === 'active')
+  const active = activeOf(generations)
   const first = active && active.codeVersion !== projection.version
     ? await untouched(backEnds, projection, active, stream)
     : await reprojectIn(backEnds, projection, active?.generation ?? 1, stream, check)

@@ -1,7 +1,7 @@
 // A replay builds a new generation beside the one that readers see, and verifies it.
 import { DatabaseError, type Pool } from 'pg'
 import type { Streams } from '../../src/log/event-log.js'
-import { inTransaction, onConnection } from '../../src/postgres/transaction.js'
+import { onConnection } from '../../src/postgres/transaction.js'
 import { claimCheckpoint, Fenced, readCheckpoint, touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { LeaseHeld, withLease } from '../../src/subscriptions/lease.js'
 import type { RunOptions } from '../../src/subscriptions/run.js'
@@ -9,7 +9,7 @@ import { pause } from '../../src/timing.js'
 import { compareWithActive, describe, type Compared } from './compare.js'
 import type { FeedOptions } from './feed.js'
 import {
-  checkpointOf, createGeneration, generationsOf, leaseOf, lockGenerations, nextOf, removeGeneration, schemaOf,
+  activeOf, checkpointOf, choosing, createGeneration, generationsOf, leaseOf, nextOf, removeGeneration, schemaOf,
   type Generation
 } from './generations.js'
 import { parkedRows } from './parked.js'
@@ -51,7 +51,7 @@ export interface Plan {
 /** @throws ReplayRefused */
 export function planReplay (projection: Projection, generations: readonly Generation[]): Plan {
   const { name, version } = projection
-  const active = generations.find(({ state }) => state === 'active')
+  const active = activeOf(generations)
   if (!active) throw new Error(`${name} has no active generation`)
   const next = nextOf(generations)
   if (!next) return { active, generation: 1 + Math.max(...generations.map((each) => each.generation)), kind: 'begin' }
@@ -83,8 +83,7 @@ export function notEnded (
 export async function beginReplay (
   projection: Projection, pool: Pool, check?: (plan: Plan) => void
 ): Promise<Plan> {
-  return await inTransaction(pool, async (tx) => {
-    await lockGenerations(tx)
+  return await choosing(pool, async (tx) => {
     const plan = planReplay(projection, await generationsOf(tx, projection))
     check?.(plan)
     if (plan.kind === 'begin') await createGeneration(tx, projection, plan.generation, 'building')
@@ -174,8 +173,7 @@ export async function verify (projection: Projection, options: OperationOptions)
 
 /** Leaves the generation alone if a replay took it over: this process may have been frozen. */
 async function dropOwn (pool: Pool, { projection, generation, epoch }: Building): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    await lockGenerations(tx)
+  await choosing(pool, async (tx) => {
     const held = await touchCheckpoint(tx, checkpointOf(projection, generation))
     if (held.epoch === epoch) await removeGeneration(tx, projection, generation)
   })

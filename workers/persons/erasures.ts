@@ -7,7 +7,7 @@
 // are reported later are erased without another request.
 import { calls } from '../../projections/calls.js'
 import {
-  activeGeneration, outdated, checkpointOf, generationsOf, isFed, leaseOf, schemaOf, type Generation
+  activeOf, activeGeneration, outdated, checkpointOf, generationsOf, isFed, leaseOf, schemaOf, type Generation
 } from '../../projections/engine/generations.js'
 import { leads } from '../../projections/leads.js'
 import {
@@ -218,7 +218,7 @@ async function areOnlyIn (
   let areOnly = true
   for (const [nth, { projection, keysIn }] of readModels.entries()) {
     const all = await generationsOf(pool, projection)
-    const active = all.find(({ state }) => state === 'active')?.generation
+    const active = activeOf(all)?.generation
     if (active === undefined || active !== generations[nth]) return undefined
     const keys = (generation: number) => keysIn(schemaOf(projection, generation))
     for (const each of all.filter(({ generation }) => generation !== active)) {
