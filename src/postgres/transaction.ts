@@ -45,3 +45,10 @@ export async function onConnection<Result> (
     client.release(broken)
   }
 }
+
+const lockSpace = 0x62_67 // any number that nothing else uses for advisory locks with two keys
+
+/** Serialises the transactions that do this for one owner, for instance count before they add, so a limit is exact. */
+export async function lockFor (tx: PoolClient, what: string, owner: string): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, `${what} ${owner}`])
+}

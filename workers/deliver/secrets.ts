@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 import type { AssistantSecret, WebhookSecret } from '../../src/features/webhooks/model.js'
 import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
 import { iso } from '../../src/postgres/page.js'
+import { lockFor } from '../../src/postgres/transaction.js'
 import { newSecret } from './sign.js'
 
 /** An assistant, or without one the user. */
@@ -15,7 +16,6 @@ type Database = Pick<Pool | PoolClient, 'query'>
 
 const mostFormer = 2
 const defaultOverlapHours = 24
-const lockSpace = 0x77_6a // any number that nothing else uses for advisory locks with two keys
 
 /**
  * What verifies the user's webhooks: the current secret, and the one before it while that still signs. Creates the
@@ -54,7 +54,7 @@ export async function rotateSecret (
 ): Promise<boolean> {
   const { userId, assistantId } = owner
   await userSecrets(tx, keys, userId)
-  await lockSecretsOf(tx, owner)
+  await lockFor(tx, 'secrets', `${userId} ${assistantId ?? ''}`)
   const { current, former } = await signing(tx, keys, owner)
   if (overlapHours > 0 && former.length >= mostFormer) return false
   await endSecrets(tx, owner, overlapHours)
@@ -72,13 +72,9 @@ export async function rotateSecret (
 export async function dropOwnSecret (
   tx: PoolClient, keys: SecretKeys, userId: string, assistantId: number
 ): Promise<AssistantSecret> {
-  await lockSecretsOf(tx, { userId, assistantId })
+  await lockFor(tx, 'secrets', `${userId} ${assistantId}`)
   await endSecrets(tx, { userId, assistantId }, defaultOverlapHours)
   return await assistantSecrets(tx, keys, userId, assistantId)
-}
-
-async function lockSecretsOf (tx: PoolClient, { userId, assistantId }: SecretOwner): Promise<void> {
-  await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, `${userId} ${assistantId ?? ''}`])
 }
 
 /** `beside`: until when the user's secrets sign as well. Both times in ISO 8601. */

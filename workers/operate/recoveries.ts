@@ -1,12 +1,12 @@
 // Sends undelivered webhooks again: for users batch by batch between other work, and for operators at once.
 import type { PoolClient, Pool } from 'pg'
-import { inTransaction } from '../../src/postgres/transaction.js'
+import { inTransaction, lockFor } from '../../src/postgres/transaction.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { notifyDue } from '../deliveries/webhooks.js'
 import { beginAnew } from '../deliveries/pending.js'
 import { isClosed } from '../deliveries/read.js'
 import type { BackgroundKind } from '../work/kind.js'
-import { addWork, lockForCount } from '../work/requests.js'
+import { addWork } from '../work/requests.js'
 import { buildSkippedBodies } from './skipped-bodies.js'
 
 /** Recovered by default; `scheduled` ones only wait for a retry. */
@@ -95,7 +95,7 @@ export async function requestRecoveryOf (tx: PoolClient, userId: string, ids: re
 
 /** Takes a lock: until this transaction ends, nobody else notes a recovery of the assistant. */
 async function note (tx: PoolClient, userId: string, input: Input, count: number): Promise<Requested> {
-  await lockForCount(tx, recoveryKind, String(input.assistant_id))
+  await lockFor(tx, recoveryKind, String(input.assistant_id))
   const { rows: [counted] } = await tx.query<{ running: number }>(`
     SELECT count(*)::integer AS running FROM ledger.work
     WHERE kind = '${recoveryKind}' AND user_id = $1 AND state = 'accepted' AND (input ->> 'assistant_id')::bigint = $2`,

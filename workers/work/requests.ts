@@ -1,7 +1,7 @@
 // Rows of durable work, for routes: prepares, accepts, reads and counts requests, and notifies workers.
 import type { Pool, PoolClient } from 'pg'
 import { iso, type Page, type Paged, readPage } from '../../src/postgres/page.js'
-import { inTransaction } from '../../src/postgres/transaction.js'
+import { inTransaction, lockFor } from '../../src/postgres/transaction.js'
 import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 
 export interface NewRequest {
@@ -31,13 +31,6 @@ export interface RequestStatus<Progress extends object = object> {
 export const usualOrphanMs = 60_000
 const isUnfinished = `(state = 'accepted' OR state = 'prepared' AND created_at > now() - interval '${usualOrphanMs} ms')`
 
-const lockSpace = 0x62_67 // any number that nothing else uses for advisory locks with two keys
-
-/** Serialises callers that count unfinished work before they add to it, so that a limit is exact. */
-export async function lockForCount (tx: PoolClient, kind: string, owner: string): Promise<void> {
-  await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, `${kind} ${owner}`])
-}
-
 /**
  * Stores a request before its event is appended. A retry replaces a request that is only prepared, and leaves an
  * accepted one alone.
@@ -48,7 +41,7 @@ export async function prepareRequest (
   pool: Pool, { id, kind, userId, input, progress = {}, countsKept = false }: NewRequest, most: number
 ): Promise<boolean> {
   return await inTransaction(pool, async (tx) => {
-    await lockForCount(tx, kind, userId)
+    await lockFor(tx, kind, userId)
     const { rowCount } = await tx.query(`
       INSERT INTO ledger.work AS kept (id, kind, user_id, input, progress)
       SELECT $1, $2, $3, $4, $5 WHERE $6 > (
