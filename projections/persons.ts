@@ -89,13 +89,7 @@ export function findPerson (
 }
 
 interface FoundLead { row: LeadRow, campaign: string | null, is_gone: boolean }
-interface FoundEntry {
-  blacklist_id: number
-  user_id: string
-  phone_number: string | null
-  reason: string | null
-  created_at: Date
-}
+type FoundEntry = Omit<Parameters<typeof describeEntry>[0], 'created_at'> & { created_at: Date }
 
 const leads = {
   columns: `${leadColumns}, primary_id`,

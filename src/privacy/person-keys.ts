@@ -209,7 +209,7 @@ interface PersonKey extends KeyName { key: Buffer }
 interface PersonKeysOptions {
   pool: Pool
   /** Without the codec: events stay sealed. */
-  streams: Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
+  streams: LogStreams
   secretKeys: SecretKeys
   /** Replaces a user or a number in stream names. */
   digest (text: string): string

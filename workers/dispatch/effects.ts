@@ -6,7 +6,9 @@ import { dispatcherCheckpoint } from '../../src/recovery/same-log.js'
 import { movedSql } from '../../src/subscriptions/checkpoint.js'
 import { traceParent } from '../../src/tracing/tracing.js'
 import type { Effects, LogPosition, Refused, Statement } from '../../projections/engine/projection.js'
-import { columnsOf, hidden, namesOf, relation, table } from '../../projections/engine/table.js'
+import {
+  columnsOf, hidden, namesOf, orNull, relation, type RowOf, table, typed
+} from '../../projections/engine/table.js'
 import { isOpen } from '../deliveries/claim.js'
 import { eraseDeliveries } from '../deliveries/pending.js'
 import { changeWebhooks, lockWebhooks, mostAtOnce, type WebhookChange } from '../deliveries/webhooks.js'
@@ -32,15 +34,22 @@ export const skippedCalls: Record<SkipReason, number> = {
   webhook_off: 0, not_completed: 0, unknown_assistant: 0, invalid: 0, restored: 0, erased: 0
 }
 
-interface Row {
-  id: string
-  call_id: string
-  user_id: string | null
-  assistant_id: number | null
-  position: bigint
-  /** Of the span that appended its event, if that was traced. */
-  traceparent: string | undefined
-}
+/** A delivery as a parameter of the statement; `call_id` is $5. */
+const given = table({
+  name: 'given',
+  key: 'call_id',
+  columns: {
+    call_id: 'text',
+    id: 'text',
+    user_id: orNull('text'),
+    assistant_id: orNull('bigint'),
+    position: typed<bigint>('bigint'),
+    traceparent: orNull('text'), // of the span that appended its event, if that was traced
+    skipped: 'text',
+    body: 'text'
+  }
+})
+type Row = Omit<RowOf<typeof given>, 'skipped' | 'body'>
 
 /** Without a body, a row is skipped. If a skipped row has a body, an operator can still send it. */
 export type NewDelivery = Row &
@@ -54,7 +63,7 @@ export const rowOf = (
   user_id: userId ?? null,
   assistant_id: assistantId ?? null,
   position,
-  traceparent: traceParent(metadata.traceparent)
+  traceparent: traceParent(metadata.traceparent) ?? null
 })
 
 /** A batch of large bodies must not become one statement of hundreds of megabytes. */
@@ -204,22 +213,6 @@ const movingSql = (after: number) => `
     UPDATE ${dispatcherCheckpoint} AS checkpoint SET ${movedSql(after)}
     FROM held WHERE checkpoint.ctid = held.place RETURNING checkpoint.xmin::text AS version
   )`
-
-/** A delivery as a parameter of the statement; `call_id` is $5. */
-const given = table({
-  name: 'given',
-  key: 'call_id',
-  columns: {
-    call_id: 'text',
-    id: 'text',
-    user_id: 'text',
-    assistant_id: 'bigint',
-    position: 'bigint',
-    traceparent: 'text',
-    skipped: 'text',
-    body: 'text'
-  }
-})
 
 const insertSql = `, added AS (
     INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, traceparent,
