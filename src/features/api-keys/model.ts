@@ -37,10 +37,8 @@ export const CreateApiKeyBody = Type.Object({
 }, { title: 'ApiKeyInput' })
 export type CreateApiKeyBody = Static<typeof CreateApiKeyBody>
 
-interface NewApiKey { type: 'create', name: string, scopes: Scope[], expires_at: string | null }
-
 /** @param now ISO 8601 @throws Rejection `invalid` */
-export function validateNewApiKey (submitted: Submitted<CreateApiKeyBody>, now: string): NewApiKey {
+export function validateNewApiKey (submitted: Submitted<CreateApiKeyBody>, now: string) {
   const { name, scopes, expires_at: until } = soundFields(submitted)
   const body = soundBody(submitted, [
     name !== undefined && isBlank(name) && problem('name', 'must not be blank'),
@@ -48,29 +46,26 @@ export function validateNewApiKey (submitted: Submitted<CreateApiKeyBody>, now: 
     typeof until === 'string' && Date.parse(until) <= Date.parse(now) && problem('expires_at', 'must be in the future')
   ])
   const expires_at = body.expires_at ? new Date(body.expires_at).toISOString() : null
-  return { type: 'create', name: body.name, scopes: body.scopes, expires_at }
+  return { type: 'create' as const, name: body.name, scopes: body.scopes, expires_at }
 }
 
 /** `ids` holds the new key's; `hash` and `prefix` are all that an event holds of the key itself. */
-export type CreateApiKey = NewApiKey & { hash: string, prefix: string } & Circumstances
-type RevokeApiKey = { type: 'revoke' } & Omit<Circumstances, 'ids'>
+export type CreateApiKey = ReturnType<typeof validateNewApiKey> & { hash: string, prefix: string } & Circumstances
 
 const apiKey: Aggregate<ApiKeyState, ApiKeyEvent> =
   { initialState: undefined, eventTypes: apiKeyEventTypes, evolve }
 
-export const apiKeyDecider = deciding(apiKey, { create, revoke })
-
-function create (command: CreateApiKey, state: ApiKeyState): ApiKeyEvent[] {
-  if (state) throw idTaken()
-  const { ids, userId, name, hash, prefix, scopes, expires_at, now } = command
-  const ofKey = { name, hash, prefix, scopes, expires_at }
-  return [{ type: 'ApiKeyCreated', data: { api_key_id: idAt(ids, 0), user_id: userId, ...ofKey, created_at: now } }]
-}
-
-function revoke ({ userId, now }: RevokeApiKey, state: ApiKeyState): ApiKeyEvent[] {
-  if (state?.user_id !== userId || state.isRevoked) throw apiKeyNotFound()
-  return [{ type: 'ApiKeyRevoked', data: { api_key_id: state.api_key_id, user_id: userId, revoked_at: now } }]
-}
+export const apiKeyDecider = deciding(apiKey, {
+  create ({ ids, userId, name, hash, prefix, scopes, expires_at, now }: CreateApiKey, state) {
+    if (state) throw idTaken()
+    const ofKey = { name, hash, prefix, scopes, expires_at }
+    return [{ type: 'ApiKeyCreated', data: { api_key_id: idAt(ids, 0), user_id: userId, ...ofKey, created_at: now } }]
+  },
+  revoke ({ userId, now }: Omit<Circumstances, 'ids'>, state) {
+    if (state?.user_id !== userId || state.isRevoked) throw apiKeyNotFound()
+    return [{ type: 'ApiKeyRevoked', data: { api_key_id: state.api_key_id, user_id: userId, revoked_at: now } }]
+  }
+})
 
 export const apiKeyNotFound = () => notOwn('API key')
 

@@ -52,46 +52,41 @@ const changed = (state: Assistant, changes: Partial<Assistant>, at: string): Ass
 export type CreateAssistant = NewAssistant & Circumstances
 export type UpdateAssistant = AssistantChanges & Omit<Circumstances, 'ids'>
 export type RestoreAssistant = PastSettings & Omit<Circumstances, 'ids'>
-type DeleteAssistant = { type: 'delete' } & Omit<Circumstances, 'ids'>
 
 const assistant: Aggregate<AssistantState, AssistantEvent> =
   { initialState: undefined, eventTypes: assistantEventTypes, evolve }
 
-export const assistantDecider = deciding(assistant, { create, update, restore, delete: remove })
+export const assistantDecider = deciding(assistant, {
+  create ({ ids, userId, now, settings }: CreateAssistant, state) {
+    if (state) throw idTaken()
+    const data = { assistant_id: idAt(ids, 0), user_id: userId, settings, created_at: now, status: 'active' as const }
+    return [{ type: 'AssistantCreated', data }]
+  },
+  update (command: UpdateAssistant, state) {
+    const own = ownedBy(command.userId, state, assistantNotFound)
+    const missing = missingUrl({ ...own.settings, ...command.given })
+    if (missing) throw invalid({ [missing.field]: [missing.message] })
+    return [...settingsChanged(own, command.given, command.now), ...statusChanged(own, command)]
+  },
+  /**
+   * Only fields that differ must meet today's rules, as only they are set anew. A phone number that is gone never comes
+   * back, even if the assistant still has it.
+   */
+  restore ({ userId, past, problems, now }: RestoreAssistant, state) {
+    const own = ownedBy(userId, state, assistantNotFound)
+    if (!past) throw invalid({ revision: ['must be a revision of the assistant'] })
+    const changes = changedFields(own.settings, past)
+    const counting = Object.entries(problems).filter(([field]) =>
+      field === 'phone_number_id' || Object.hasOwn(changes, topOf(field)))
+    if (counting.length > 0) throw invalid(Object.fromEntries(counting))
+    return settingsChanged(own, past, now)
+  },
+  delete ({ userId, now }: Omit<Circumstances, 'ids'>, state) {
+    const { assistant_id, user_id } = ownedBy(userId, state, assistantNotFound)
+    return [{ type: 'AssistantDeleted', data: { assistant_id, user_id, deleted_at: now } }]
+  }
+})
 export type AssistantCommand = Parameters<typeof assistantDecider.decide>[0]
-
-function create ({ ids, userId, now, settings }: CreateAssistant, state: AssistantState): AssistantEvent[] {
-  if (state) throw idTaken()
-  const data = { assistant_id: idAt(ids, 0), user_id: userId, settings, created_at: now, status: 'active' as const }
-  return [{ type: 'AssistantCreated', data }]
-}
-
-function update (command: UpdateAssistant, state: AssistantState): AssistantEvent[] {
-  const own = ownedBy(command.userId, state, assistantNotFound)
-  const missing = missingUrl({ ...own.settings, ...command.given })
-  if (missing) throw invalid({ [missing.field]: [missing.message] })
-  return [...settingsChanged(own, command.given, command.now), ...statusChanged(own, command)]
-}
-
-/**
- * Only fields that differ must meet today's rules, as only they are set anew. A phone number that is gone never comes
- * back, even if the assistant still has it.
- */
-function restore (command: RestoreAssistant, state: AssistantState): AssistantEvent[] {
-  const own = ownedBy(command.userId, state, assistantNotFound)
-  const { past, problems, now } = command
-  if (!past) throw invalid({ revision: ['must be a revision of the assistant'] })
-  const changes = changedFields(own.settings, past)
-  const counting = Object.entries(problems).filter(([field]) =>
-    field === 'phone_number_id' || Object.hasOwn(changes, topOf(field)))
-  if (counting.length > 0) throw invalid(Object.fromEntries(counting))
-  return settingsChanged(own, past, now)
-}
-
-function remove (command: DeleteAssistant, state: AssistantState): AssistantEvent[] {
-  const { assistant_id, user_id } = ownedBy(command.userId, state, assistantNotFound)
-  return [{ type: 'AssistantDeleted', data: { assistant_id, user_id, deleted_at: command.now } }]
-}
 
 function settingsChanged (
   { assistant_id, user_id, settings }: Assistant, given: Partial<AssistantSettings>, now: string

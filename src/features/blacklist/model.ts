@@ -34,13 +34,29 @@ type Entry = Extract<BlacklistEvent, { type: 'PhoneNumberBlacklisted' }>['data']
 /** The newest entry; undefined before the first one. */
 type EntryState = Entry | undefined
 
-/** `ids` holds the new entry's, unused where there is an entry. */
-type AddEntry = { type: 'add', phone_number: string, reason: string | null } & Circumstances
-type DeleteEntry = { type: 'delete', blacklist_id: number } & Circumstances
-
 export const blacklistDecider = deciding({
   initialState: undefined, eventTypes: blacklistEventTypes, evolve: evolveEntry
-}, { add, delete: remove })
+}, {
+  /**
+   * `ids` holds the new entry's, unused where there is an entry. That stays as it is, even if the reason differs; one
+   * without a number makes way for one with it.
+   */
+  add ({ ids, userId, now, ...entry }: Circumstances & { phone_number: string, reason: string | null }, state) {
+    const { phone_number, reason } = entry
+    const data = { blacklist_id: idAt(ids, 0), user_id: userId, phone_number, reason, created_at: now }
+    const added: BlacklistEvent = { type: 'PhoneNumberBlacklisted', data }
+    if (!state || state.isDeleted) return [added]
+    if (state.phone_number !== null) return []
+    const { blacklist_id, user_id } = state
+    return [{ type: 'PhoneNumberUnblacklisted', data: { blacklist_id, user_id, deleted_at: now } }, added]
+  },
+  delete ({ blacklist_id, userId, now }: Omit<Circumstances, 'ids'> & { blacklist_id: number }, state) {
+    if (state?.blacklist_id !== blacklist_id || state.user_id !== userId || state.isDeleted) throw entryNotFound()
+    const { user_id, phone_number } = state
+    const named = phone_number === null ? {} : { phone_number }
+    return [{ type: 'PhoneNumberUnblacklisted', data: { blacklist_id, user_id, ...named, deleted_at: now } }]
+  }
+})
 
 export const isListed = (state: EntryState): boolean => state !== undefined && !state.isDeleted
 
@@ -55,23 +71,6 @@ function evolveEntry (state: EntryState, { type, data }: BlacklistEvent): EntryS
     }
     default: return type satisfies never
   }
-}
-
-/** An entry stays as it is, even if the reason differs. An entry without a number makes way for one with it. */
-function add ({ ids, userId, now, phone_number, reason }: AddEntry, state: EntryState): BlacklistEvent[] {
-  const data = { blacklist_id: idAt(ids, 0), user_id: userId, phone_number, reason, created_at: now }
-  const added: BlacklistEvent = { type: 'PhoneNumberBlacklisted', data }
-  if (!state || state.isDeleted) return [added]
-  if (state.phone_number !== null) return []
-  const { blacklist_id, user_id } = state
-  return [{ type: 'PhoneNumberUnblacklisted', data: { blacklist_id, user_id, deleted_at: now } }, added]
-}
-
-function remove ({ blacklist_id, userId, now }: DeleteEntry, state: EntryState): BlacklistEvent[] {
-  if (state?.blacklist_id !== blacklist_id || state.user_id !== userId || state.isDeleted) throw entryNotFound()
-  const { user_id, phone_number } = state
-  const named = phone_number === null ? {} : { phone_number }
-  return [{ type: 'PhoneNumberUnblacklisted', data: { blacklist_id, user_id, ...named, deleted_at: now } }]
 }
 
 export const entryNotFound = () => notOwn('Blacklist entry')

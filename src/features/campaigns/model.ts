@@ -53,36 +53,29 @@ export function nameIn (submitted: Submitted<Static<typeof CampaignBody>>): stri
   return soundBody(submitted, [name !== undefined && isBlank(name) && problem('name', 'must not be blank')]).name
 }
 
-/** `ids` holds the new campaign's. */
-type CreateCampaign = { type: 'create', name: string } & Circumstances
-type RenameCampaign = { type: 'rename', name: string } & Omit<Circumstances, 'ids'>
-type DeleteCampaign = { type: 'delete' } & Omit<Circumstances, 'ids'>
-
 const campaign: Aggregate<CampaignState, CampaignEvent> = {
   initialState: undefined,
   eventTypes: campaignEventTypes,
   evolve
 }
 
-export const campaignDecider = deciding(campaign, { create, rename, delete: remove })
-
-function create ({ ids, userId, now, name }: CreateCampaign, state: CampaignState): CampaignEvent[] {
-  if (state) throw idTaken()
-  const data = { campaign_id: idAt(ids, 0), user_id: userId, name, source: 'user' as const, created_at: now }
-  return [{ type: 'CampaignCreated', data }]
-}
-
-function rename (command: RenameCampaign, state: CampaignState): CampaignEvent[] {
-  const { campaign_id, user_id, name: present } = ownedBy(command.userId, state, campaignNotFound)
-  const { name, now } = command
-  if (name === present) return []
-  return [{ type: 'CampaignRenamed', data: { campaign_id, user_id, name, source: 'user', renamed_at: now } }]
-}
-
-function remove (command: DeleteCampaign, state: CampaignState): CampaignEvent[] {
-  const { campaign_id, user_id } = ownedBy(command.userId, state, campaignNotFound)
-  return [{ type: 'CampaignDeleted', data: { campaign_id, user_id, deleted_at: command.now } }]
-}
+export const campaignDecider = deciding(campaign, {
+  /** `ids` holds the new campaign's. */
+  create ({ ids, userId, now, name }: Circumstances & { name: string }, state) {
+    if (state) throw idTaken()
+    const data = { campaign_id: idAt(ids, 0), user_id: userId, name, source: 'user' as const, created_at: now }
+    return [{ type: 'CampaignCreated', data }]
+  },
+  rename ({ userId, name, now }: Omit<Circumstances, 'ids'> & { name: string }, state) {
+    const { campaign_id, user_id, name: present } = ownedBy(userId, state, campaignNotFound)
+    if (name === present) return []
+    return [{ type: 'CampaignRenamed', data: { campaign_id, user_id, name, source: 'user', renamed_at: now } }]
+  },
+  delete ({ userId, now }: Omit<Circumstances, 'ids'>, state) {
+    const { campaign_id, user_id } = ownedBy(userId, state, campaignNotFound)
+    return [{ type: 'CampaignDeleted', data: { campaign_id, user_id, deleted_at: now } }]
+  }
+})
 
 export const campaignNotFound = () => notOwn('Campaign')
 

@@ -199,12 +199,15 @@ function createLead (command: CreateLead, state: LeadState): LeadEvent[] {
 /** `ids` are those of the new secondary contacts, in order. */
 export type UpdateLead = ReturnType<typeof validateLeadChanges> & Circumstances
 type ChangedContact = NonNullable<UpdateLead['secondary_contacts']>[number]
-type DeleteLead = { type: 'delete' } & Circumstances
 
 /** Decides about one lead. Its stream may hold other leads of the same contact, which the fold skips. */
 export const oneLeadDecider = (id: number) => deciding({
   initialState: undefined, eventTypes: leadEventTypes, part: `lead ${id}`, evolve: evolveOne(id)
-}, { update, delete: remove })
+}, {
+  update,
+  delete: ({ userId, now }: Omit<Circumstances, 'ids'>, state) =>
+    [{ type: 'LeadDeleted', data: { ...namesOf(ownedBy(userId, state, leadNotFound)), deleted_at: now } }]
+})
 
 export const leadNotFound = () => notOwn('Lead')
 
@@ -219,10 +222,6 @@ function update (command: UpdateLead, state: OneLeadState): LeadEvent[] {
   const removed_contacts = contacts ? idsOf(lead.secondary_contacts).filter((id) => !idsOf(contacts).includes(id)) : []
   const event: LeadEvent = { type: 'LeadUpdated', data: { ...namesOf(lead), changes, removed_contacts, updated_at: now } }
   return [event, ...statusChanges(leadAfter(lead, event) ?? lead, command, contacts)]
-}
-
-function remove (command: DeleteLead, state: OneLeadState): LeadEvent[] {
-  return [{ type: 'LeadDeleted', data: { ...namesOf(ownedBy(command.userId, state, leadNotFound)), deleted_at: command.now } }]
 }
 
 const namesOf = ({ id, user_id, campaign_id }: Lead) => ({ lead_id: id, user_id, campaign_id })

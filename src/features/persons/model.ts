@@ -23,12 +23,7 @@ export interface PersonRequest {
 /** Undefined before its creation. */
 type PersonRequestState = PersonRequest | undefined
 
-/** The command's id is the request's, so a retried command is the same request. */
-type RequestPerson = {
-  type: 'request', kind: PersonRequestType, number_digest: string, commandId: string
-} & Omit<Circumstances, 'ids'>
-/** `isDone`: all of it was done. If false, it never will be. */
-interface EndRequest { type: 'end', isDone: boolean, now: string }
+type RequestPerson = Omit<Circumstances, 'ids'> & { kind: PersonRequestType, number_digest: string, commandId: string }
 
 const personRequest: Aggregate<PersonRequestState, PersonRequestEvent> = {
   initialState: undefined,
@@ -45,23 +40,23 @@ const personRequest: Aggregate<PersonRequestState, PersonRequestEvent> = {
   }
 }
 
-export const personRequestDecider = deciding(personRequest, { request, end })
+export const personRequestDecider = deciding(personRequest, {
+  /** The command's id is the request's, so a retried command is the same request. */
+  request ({ commandId: person_request_id, userId: user_id, kind: type, number_digest, now }: RequestPerson, state) {
+    if (state) return []
+    return [{ type: 'PersonRequested', data: { person_request_id, user_id, type, number_digest, requested_at: now } }]
+  },
+  /** `isDone`: all of it was done. If false, it never will be. */
+  end ({ isDone, now }: { isDone: boolean, now: string }, state) {
+    if (state?.status !== 'processing') return []
+    const { person_request_id, user_id } = state
+    const data = { person_request_id, user_id, finished_at: now }
+    return [isDone ? { type: 'PersonRequestCompleted', data } : { type: 'PersonRequestFailed', data }]
+  }
+})
 
 function ended (state: PersonRequestState, status: PersonRequest['status'], at: string): PersonRequestState {
   return state?.status === 'processing' ? { ...state, status, finished_at: at } : state
-}
-
-function request (command: RequestPerson, state: PersonRequestState): PersonRequestEvent[] {
-  if (state) return []
-  const { commandId: person_request_id, userId: user_id, kind: type, number_digest, now } = command
-  return [{ type: 'PersonRequested', data: { person_request_id, user_id, type, number_digest, requested_at: now } }]
-}
-
-function end ({ isDone, now }: EndRequest, state: PersonRequestState): PersonRequestEvent[] {
-  if (state?.status !== 'processing') return []
-  const { person_request_id, user_id } = state
-  const data = { person_request_id, user_id, finished_at: now }
-  return [isDone ? { type: 'PersonRequestCompleted', data } : { type: 'PersonRequestFailed', data }]
 }
 
 export const personRequestNotFound = () => notOwn('Person request')

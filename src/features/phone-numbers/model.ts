@@ -17,10 +17,6 @@ interface OwnedNumber {
 /** Undefined before its creation. */
 export type NumberState = OwnedNumber | undefined
 
-/** `ids` holds the new number's. */
-type AddNumber = { type: 'add', phone_number: string } & Circumstances
-type ReleaseNumber = { type: 'release' } & Omit<Circumstances, 'ids'>
-
 /** A number in a catalogue. */
 export interface ImportNumber { phone_number_id: number, user_id: string, phone_number: string }
 
@@ -44,7 +40,19 @@ function evolve (state: NumberState, { type, data }: PhoneNumberEvent): NumberSt
   }
 }
 
-export const phoneNumberDecider = deciding(phoneNumber, { add, release })
+export const phoneNumberDecider = deciding(phoneNumber, {
+  /** `ids` holds the new number's. */
+  add ({ ids, userId, phone_number }: Circumstances & { phone_number: string }, state) {
+    if (state?.phone_number !== undefined) throw idTaken()
+    if (state) throw numberTaken() // another user who wanted it ended our claim
+    return [{ type: 'PhoneNumberAdded', data: { phone_number_id: idAt(ids, 0), user_id: userId, phone_number } }]
+  },
+  release ({ userId, now }: Omit<Circumstances, 'ids'>, state) {
+    if (state?.user_id !== userId || state.isReleased) throw numberNotFound()
+    const { phone_number_id, user_id } = state
+    return [{ type: 'PhoneNumberReleased', data: { phone_number_id, user_id, released_at: now } }]
+  }
+})
 
 export const importedNumberDecider: Decider<NumberState, PhoneNumberEvent, ImportNumber> =
   { ...phoneNumber, decide: importNumber }
@@ -53,18 +61,6 @@ export const endedClaimDecider: Decider<NumberState, PhoneNumberEvent, EndClaim>
   ...phoneNumber,
   decide: ({ now, ...claim }, state) =>
     state ? [] : [{ type: 'PhoneNumberReleased', data: { ...claim, released_at: now } }]
-}
-
-function add ({ ids, userId, phone_number }: AddNumber, state: NumberState): PhoneNumberEvent[] {
-  if (state?.phone_number !== undefined) throw idTaken()
-  if (state) throw numberTaken() // another user who wanted it ended our claim
-  return [{ type: 'PhoneNumberAdded', data: { phone_number_id: idAt(ids, 0), user_id: userId, phone_number } }]
-}
-
-function release ({ userId, now }: ReleaseNumber, state: NumberState): PhoneNumberEvent[] {
-  if (state?.user_id !== userId || state.isReleased) throw numberNotFound()
-  const { phone_number_id, user_id } = state
-  return [{ type: 'PhoneNumberReleased', data: { phone_number_id, user_id, released_at: now } }]
 }
 
 /** A number that is there stays as it is, even if its user has released it since. */
