@@ -156,18 +156,18 @@ export async function operate<Result> (
 
 /**
  * Detects that npm is gone: npm signals only the shell that runs its script, which passes nothing on. Calls `onLost`
- * once when the parent process has ended, if npm started this process. Checks once a second, and keeps
+ * once when the parent process has ended, if npm started this process. Checks every `everyMs` milliseconds, and keeps
  * no process alive. Without npm the operator may want this process to outlive its parent.
  * @returns a function that stops the checks: call it when closing begins, or one signal to the whole group counts twice
  */
-function watchParent (onLost: () => void): () => void {
+export function watchParent (onLost: () => void, everyMs = 1_000): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {}
   const parent = process.ppid
   const watch = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(watch)
     onLost()
-  }, 1_000)
+  }, everyMs)
   watch.unref()
   return () => clearInterval(watch)
 }
