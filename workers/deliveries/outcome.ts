@@ -56,12 +56,19 @@ export async function closeLost (
 
 interface RecordedRow { kept: number[] | null, next: string[], notices: NewNotice[] | null, found: number }
 
-const toRow = (
-  { attempt: { secrets: _secrets, headers: _headers, ...attempt }, judgement, ...ended }: Ended, nth: number
-) => {
-  const { verdict, usesAttempt, fails, pause } = judgement
+/** Names each field: an attempt also has a body, secrets and headers, which must not come into a statement. */
+const toRow = ({ attempt, judgement: { verdict, usesAttempt, fails, pause }, ...ended }: Ended, nth: number) => {
+  const { delivery_id, trigger, n, worker, started_at, assistant_id, user_id, revision, header_names } = attempt
   return {
-    ...attempt,
+    delivery_id,
+    trigger,
+    n,
+    worker,
+    started_at,
+    assistant_id,
+    user_id,
+    revision,
+    header_names,
     ...ended,
     nth,
     url: attempt.url.replace(/[?#].*$/s, ''),
