@@ -40,22 +40,25 @@ t.test('every route says what it is for, who may call it, and answers with an ex
       t.ok(examples.length > 0, `${name} ${status} has an example`)
       for (const each of examples) t.same(fits(media?.schema ?? {}, each), [], `${name} ${status}: the example fits`)
     }
+    const body = operation.requestBody?.content['application/json']
+    if (body) t.same(fits(body.schema, body.example), [], `${name}: the example of a request fits`)
     for (const { name: parameter, description } of operation.parameters ?? []) {
       t.ok(description, `${name}: ${parameter} is described`)
     }
   }
 })
 
-t.test('every route documents its errors: what depends on it by status, and the rest as its default', async (t) => {
-  for (const { name, operation: { responses, requestBody, parameters = [] } } of operations) {
-    const reads = (header: string) =>
-      parameters.some((parameter) => parameter.in === 'header' && parameter.name === header)
-    const wanted = ['default',
-      ...(requestBody ? ['422'] : []),
-      ...(reads('If-Match') ? ['404'] : [])]
+t.test('every route documents its errors: what depends on it by status, and the rest as its default, in one model', async (t) => {
+  for (const { name, path, operation: { responses, requestBody, parameters = [] } } of operations) {
+    const reads = parameters.some((parameter) => parameter.in === 'header' && parameter.name === 'If-Match')
+    const wanted = ['default', ...(requestBody ? ['422'] : []), ...(reads ? ['404'] : [])]
     t.same(wanted.filter((status) => !responses[status]), [], name)
     t.ok(responses.default?.headers?.['Retry-After'], `${name}: it says when to try again`)
-    for (const response of Object.values(responses)) t.ok(response.headers?.['X-Correlation-Id'])
+    for (const [status, { headers, content }] of Object.entries(responses)) {
+      t.ok(headers?.['X-Correlation-Id'])
+      if (status.startsWith('2') || (path === '/health/ready' && status === '503')) continue
+      t.same(content?.['application/json'].schema, { $ref: '#/components/schemas/Error' }, `${name} ${status}`)
+    }
   }
   const { description } = document.components.responses.Refused
   for (const status of [400, 401, 403, 409, 410, 412, 413, 415, 429, 500, 503]) t.match(description, `- ${status}: `)
@@ -74,43 +77,21 @@ function * within (value: unknown): Generator<Schema> {
 const everything = [...within(document)]
 const typesOf = ({ type }: Schema) => [type].flat()
 
-t.test('bodies and answers have no default: it is in the description', async (t) => {
-  t.same([...within([schemas, document.components.responses])].filter((part) => 'default' in part), [])
-})
-
-t.test('a choice of objects is one of them; null is a choice beside a named object, never inside it', async (t) => {
-  for (const { anyOf } of everything.filter((part) => 'anyOf' in part)) t.match(anyOf, [{ $ref: /\w/ }, { type: 'null' }])
-  t.same(Object.keys(schemas).filter((name) => typesOf(schemas[name] ?? {}).includes('null')), [])
-})
-
-t.test('no schema is a constant, has both named and free fields, or looks around in a regular expression', async (t) => {
-  t.same(everything.filter((part) => 'const' in part || ('properties' in part && 'additionalProperties' in part)), [])
-  for (const { pattern } of everything) if (pattern !== undefined) t.notMatch(pattern, /\(\?[=!<]/)
-})
-
-t.test('every refusal has one model', async (t) => {
-  for (const { name, path, operation: { responses } } of operations) {
-    for (const [status, { content }] of Object.entries(responses)) {
-      if (status.startsWith('2') || (path === '/health/ready' && status === '503')) continue
-      t.same(content?.['application/json'].schema, { $ref: '#/components/schemas/Error' }, `${name} ${status}`)
-    }
-  }
-  t.match(schemas.Error, { required: ['message'], properties: { message: {}, errors: {} } })
-})
-
-t.test('numbers say how wide they are, and no format is of our own', async (t) => {
-  for (const part of everything) {
-    if (typesOf(part).includes('integer')) t.equal(part.format, 'int64')
-    if (typesOf(part).includes('number')) t.equal(part.format, 'double')
-    if (typeof part.format === 'string') t.match(part.format, /^(int64|double|date-time)$/)
-  }
-})
-
-t.test('every object and every choice has a name', async (t) => {
+t.test('generators of clients take the schemas: named, without constants, with wide numbers, null beside a reference', async (t) => {
+  t.same([...within([schemas, document.components.responses])].filter((part) => 'default' in part), [], 'it is in the description')
   const named = new Set<unknown>(Object.values(schemas))
   const isNameless = (part: Schema) => !named.has(part) && (
     (typesOf(part).includes('object') && 'properties' in part) || (Array.isArray(part.enum) && part.enum.length > 1))
   t.same(everything.filter(isNameless), [])
+  t.same(everything.filter((part) => 'const' in part || ('properties' in part && 'additionalProperties' in part)), [])
+  t.same(Object.keys(schemas).filter((name) => typesOf(schemas[name] ?? {}).includes('null')), [])
+  for (const part of everything) {
+    if ('anyOf' in part) t.match(part.anyOf, [{ $ref: /\w/ }, { type: 'null' }])
+    if (typesOf(part).includes('integer')) t.equal(part.format, 'int64')
+    if (typesOf(part).includes('number')) t.equal(part.format, 'double')
+    if (typeof part.format === 'string') t.match(part.format, /^(int64|double|date-time)$/)
+    if (part.pattern !== undefined) t.notMatch(part.pattern, /\(\?[=!<]/, 'it looks around')
+  }
 })
 
 t.test('a field that is not described is in the schema that its own one names', async (t) => {
@@ -119,7 +100,6 @@ t.test('a field that is not described is in the schema that its own one names', 
     const [, by] = /What is not described here is as in (\w+)\.$/.exec(String(description)) ?? []
     const bare = Object.keys(properties ?? {}).filter((key) => by && !field(key, name).description)
     t.same(bare.filter((key) => !field(key, by ?? '')), [], `${name}, as in ${by}`)
-    if (by) t.ok(bare.length > 0, `${name} repeats words of ${by}`)
   }
 })
 
@@ -133,40 +113,31 @@ const ofOlder = [...within(older)]
 const namesOf = (values: object) => Object.keys(values).sort()
 const count = (parts: Iterable<Schema>, holds: (part: Schema) => unknown) => [...parts].filter(holds).length
 
-t.test('in OpenAPI 3.0 it is valid, too, with every operation and every part', async (t) => {
+t.test('in OpenAPI 3.0 it is valid, too, with every operation, every part and every null', async (t) => {
   t.equal(older.openapi, '3.0.3')
   t.same(await new Validator().validate(older), { valid: true })
-  t.same(older.webhooks, undefined)
-  t.same(older.servers, document.servers)
-  t.same(namesOf(older.paths), namesOf(document.paths))
+  for (const [path, methods] of Object.entries<object>(document.paths)) {
+    t.same(namesOf(older.paths[path]), namesOf(methods), path)
+  }
   for (const kind of namesOf(document.components)) {
     t.same(namesOf(older.components[kind]), namesOf(document.components[kind]), kind)
   }
-  const operations = (of: object) => count(within(of), (part) => typeof part.operationId === 'string')
-  t.equal(operations(older.paths), operations(document.paths))
-})
-
-t.test('a field that may be null may be so in both versions', async (t) => {
   const nulls = count(within(document.components), ({ type, anyOf }) =>
     (Array.isArray(type) && type.includes('null')) || Array.isArray(anyOf))
-  t.ok(nulls > 50)
   t.equal(count(within(older.components), ({ nullable }) => nullable === true), nulls)
 })
 
-t.test('a choice in a query is no mere reference: clients in Rust did not import it', async (t) => {
+t.test('for clients in Rust a choice in a query is no mere reference, for those in Python a part of a choice is one', async (t) => {
   const schemas = ofOlder.filter((part) => part.in === 'query').map(({ schema }) => Object(schema))
   t.ok(schemas.some(({ allOf }) => allOf?.length === 1 && allOf[0].$ref))
   t.same(schemas.filter((schema) => '$ref' in schema), [])
-})
-
-t.test('every part of a choice is a mere reference: clients in Python did not know one with words beside it', async (t) => {
   const choices = ofOlder.flatMap(({ oneOf }) => Array.isArray(oneOf) ? oneOf : [])
   t.ok(choices.length > 1)
   t.same(choices.filter((choice) => Object.keys(Object(choice)).join() !== '$ref'), [])
 })
 
-async function get (url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') {
-  const answer = await app.inject({ method, url: `/v1${url}`, headers })
+async function get (url: string, headers: Record<string, string> = {}) {
+  const answer = await app.inject({ url: `/v1${url}`, headers })
   return { status: answer.statusCode, headers: answer.headers, text: answer.body }
 }
 
@@ -178,14 +149,9 @@ t.test('the document has an ETag, and a GET that names it is a 304', async (t) =
     t.equal(first.headers['cache-control'], 'no-cache')
     const etag = String(first.headers.etag)
     t.match(etag, /^"[\w-]{27}"$/)
-    t.equal((await get(String(path))).text, first.text)
-    for (const named of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const { status, headers, text } = await get(String(path), { 'if-none-match': named })
-      t.strictSame([status, text, headers.etag], [304, '', etag], named)
-    }
+    const { status, headers, text } = await get(String(path), { 'if-none-match': `"other", W/${etag}` })
+    t.strictSame([status, text, headers.etag], [304, '', etag])
     t.equal((await get(String(path), { 'if-none-match': '"other"' })).status, 200)
-    const head = await get(String(path), {}, 'HEAD')
-    t.strictSame([head.status, head.headers.etag], [200, etag])
   }
 })
 
@@ -195,7 +161,6 @@ t.test('without its webhooks it is the same document, for generators that do not
   t.ok(webhooks['call.completed'])
   t.strictSame(JSON.parse(without.text), rest)
   t.not(without.headers.etag, whole.headers.etag)
-  t.equal((await get('/docs/json?webhooks=true')).text, whole.text)
 })
 
 t.test('its servers are where callers find the API: PUBLIC_URL with BASE_PATH', async (t) => {

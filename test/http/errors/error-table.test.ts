@@ -20,24 +20,6 @@ const { call, token } = service
 /** Headers of every answer: those of HTTP itself, and those that guard pages of browsers. */
 const general = /^(cache-control|connection|content-(length|type|security-policy)|cross-origin-.*|date|keep-alive|origin-agent-cluster|permissions-policy|referrer-policy|strict-transport-security|transfer-encoding|vary|x-(content-type-options|dns-prefetch-control|download-options|frame-options|permitted-cross-domain-policies|xss-protection))$/
 
-/** Headers of every answer to a user: the document says so once, or a seventeenth of it would be references. */
-const ofUsers = /^x-ratelimit-(limit|remaining|reset)$/
-
-const json = { 'content-type': 'application/json' }
-const requestsWith = (key: string): Array<[title: string, headers: Record<string, string>, body?: string]> => [
-  ['with a key', { ...json, 'idempotency-key': 'k-1', 'x-correlation-id': 'c-1' }, '{}'],
-  ['with the key again, and what nobody knows', { ...json, 'idempotency-key': 'k-1' }, '{"bogus": 1}'],
-  ['with a body that is encoded', { ...json, 'content-encoding': 'gzip' }, 'x'],
-  ['with a key that may only read', { authorization: `Bearer ${key}` }]
-]
-
-t.test('every request body has an example that fits', async (t) => {
-  for (const { name, operation: { requestBody } } of api.operations) {
-    const media = requestBody?.content['application/json']
-    if (media) t.same(api.fits(media.schema, media.example), [], name)
-  }
-})
-
 await t.test('each example of a request, sent in this order to a new service, gets the answer that the document shows', async (t) => {
   await service.parts.pool.query(`
     INSERT INTO ledger.webhook_notices (user_id, type) VALUES ('1', 'delivery_exhausted')`) // it takes three days
@@ -88,42 +70,6 @@ function keysOf (value: unknown): string[] {
   return Object.entries(value ?? {}).flatMap(([key, inner]) => key === 'data' ? keysOf(inner) : [key]).sort()
 }
 
-await t.test('whatever is asked, no answer has a header that is not in the document', async (t) => {
-  const made = await call('POST', '/user/assistant', newAssistant())
-  const { id } = made.body.data
-  await call('POST', '/user/lead', newLead())
-  const limited = await service.start(['api'], { RATE_LIMIT_PER_MINUTE: '1' })
-  const tokens = { user: await token('1'), engine: await token('e', 'engine') }
-  const key = (await call('POST', '/user/api-key', { name: 'k', scopes: ['read'] })).body.data.key
-  const requests = requestsWith(key)
-  const some = api.operations.filter(({ path }) => path.startsWith('/user/lead'))
-  const rounds = [[service.url, requests, api.operations], [limited.url, requests.slice(0, 1), some]] as const
-  for (const [url, asked, operations] of rounds) {
-    for (const { name, method, path, operation } of operations) {
-      for (const [title, headers, body] of asked) {
-        if (method === 'GET' && title !== asked[0]?.[0]) continue // it reads neither a key of ours nor a body
-        const answer = await fetch(addressOf(url, method, path, id), {
-          method,
-          headers: { authorization: `Bearer ${path.startsWith('/engine/') ? tokens.engine : tokens.user}`, ...headers },
-          ...(method !== 'GET' && body !== undefined && { body })
-        })
-        await answer.arrayBuffer()
-        const described = operation.responses[answer.status] ?? operation.responses.default
-        const declared = Object.keys(described?.headers ?? {}).map((header) => header.toLowerCase())
-        const found = [...answer.headers.keys()].filter((header) => !general.test(header))
-        const wanted = found.filter((header) => !ofUsers.test(header) || answer.status >= 400)
-        t.same(wanted.filter((header) => !declared.includes(header)), [], `${name} ${title}: ${answer.status}`)
-      }
-    }
-  }
-})
-
-/** Leads to what is there, but a DELETE to nothing. */
-function addressOf (url: string, method: string, path: string, id: number): string {
-  const asked = path.replace('{id}', method === 'DELETE' ? '999' : String(id)).replace(/\{\w+\}/, 'c-1')
-  return `${url}${asked}?bogus=1`
-}
-
 /** The header of that user's or role's token. */
 const as = async (user: string, role?: string) => ({ authorization: `Bearer ${await token(user, role)}` })
 const [engine, other, { authorization: own }] = [await as('engine', 'engine'), await as('2'), await as('1')]
@@ -140,64 +86,57 @@ const idFor = (path: string) => String(path.startsWith('/user/lead/') ? lead.id 
 const documented = await documentedOperations(service)
 const operations = documented.map((operation) =>
   ({ ...operation, path: operation.path.replace('{id}', idFor(operation.path)).replace('{call_id}', 'c-1') }))
-const withBody = operations.filter(({ takesBody }) => takesBody)
 const tokenFor = (path: string) => path.startsWith('/engine/') ? engine : path.startsWith('/ops/') ? ops : {}
 
-t.test('without a token that verifies every route is a 401, whatever else is wrong', async (t) => {
-  const headers = { authorization: 'Bearer x', 'content-type': 'text/plain' } // a process refuses 120 tokens a minute
+t.test('without a token that verifies every route is a 401, and with one of another role a 403', async (t) => {
   for (const { method, path, takesBody } of operations) {
-    const answer = await call(method, path, takesBody ? '{' : undefined, { headers })
-    isRefusal(t, answer, 401, `${method} ${path}`)
-    t.strictSame(answer.body, { message: 'Unauthenticated.' })
+    const headers = { authorization: 'Bearer x', 'content-type': 'text/plain' } // a process refuses 120 tokens a minute
+    const unknown = await call(method, path, takesBody ? '{' : undefined, { headers })
+    isRefusal(t, unknown, 401, `${method} ${path}`)
+    t.strictSame(unknown.body, { message: 'Unauthenticated.' })
+    const role = path.startsWith('/engine/') ? ops : path.startsWith('/ops/') ? other : engine
+    isRefusal(t, await call(method, path, undefined, { headers: role }), 403, `${method} ${path}`)
   }
 })
 
-t.test('a token of another role is a 403 on every route', async (t) => {
-  for (const [nth, { method, path }] of operations.entries()) {
-    const others = path.startsWith('/engine/') ? [other, ops] : path.startsWith('/ops/') ? [other, engine] : [engine, ops]
-    isRefusal(t, await call(method, path, undefined, { headers: others[nth % 2] }), 403, `${method} ${path}`)
+t.test('no answer has a header that is not in the document', async (t) => {
+  const given = { 'content-type': 'application/json', 'idempotency-key': 'k-1', 'x-correlation-id': 'c-1' }
+  for (const { name, method, path, operation } of api.operations) {
+    const at = `${service.url}${path.replace('{id}', method === 'DELETE' ? '999' : String(id)).replace(/\{\w+\}/, 'c-1')}?bogus=1`
+    const headers = { authorization: own, ...path.startsWith('/engine/') ? engine : {}, ...given }
+    const answer = await fetch(at, { method, headers, ...method !== 'GET' && { body: '{"bogus": 1}' } })
+    await answer.arrayBuffer()
+    const declared = Object.keys((operation.responses[answer.status] ?? operation.responses.default)?.headers ?? {})
+    const found = [...answer.headers.keys()].filter((header) => !general.test(header))
+    t.same(found.filter((header) => !declared.some((each) => each.toLowerCase() === header)), [], `${name}: ${answer.status}`)
   }
 })
 
-t.test('on a route that needs no body an empty one may be declared as JSON', async (t) => {
-  const without = operations.filter(({ method, isBodyOptional }) => method === 'POST' && isBodyOptional)
-  t.ok(without.length >= 4, 'the routes of webhooks are among them')
-  for (const { method, path } of without) {
-    const headers = { ...tokenFor(path), 'content-type': 'application/json' }
-    for (const body of [undefined, '{}']) {
-      t.ok([200, 404, 409].includes((await call(method, path, body, { headers })).status), `${path} ${body}`)
-    }
+t.test('a route that needs a body refuses one that is not declared as JSON, or no object; others take an empty one', async (t) => {
+  for (const { method, path, takesBody, isBodyOptional } of operations) {
+    const send = (body?: string, type = 'application/json') =>
+      call(method, path, body, { headers: { ...tokenFor(path), 'content-type': type } })
+    if (isBodyOptional && method === 'POST') t.ok([200, 404, 409].includes((await send()).status), path)
+    if (!takesBody) continue
+    isRefusal(t, await send('{}', 'text/plain'), 415, `${method} ${path}`)
+    const answer = await send('[]')
+    isRefusal(t, answer, 422, `${method} ${path}`)
+    t.strictSame(answer.body.errors, { body: ['must be a JSON object'] })
   }
 })
 
-const isImport = (path: string) => path === '/user/leads/import'
-
-t.test('a body that is no JSON, not declared as JSON, too large, or no object is refused on every route', async (t) => {
-  for (const { method, path, isBodyOptional } of withBody) {
-    const limit = path.startsWith('/engine/') ? 2 ** 20 : isImport(path) ? 2 ** 21 : 2 ** 19
-    const padded = (spaces: number) => `{${' '.repeat(spaces)}}`
-    const send = (body?: string, more = {}) => call(method, path, body, { headers: { ...tokenFor(path), ...more } })
-    for (const [status, body, headers] of [
-      [400, '{'], [415, '{}', { 'content-type': 'text/plain' }],
-      [422, '[]'], ...isBodyOptional ? [] : [[400, ''], [422, 'null'], [422, undefined]] as const
-    ] as const) {
-      const answer = await send(body, headers)
-      isRefusal(t, answer, status, `${method} ${path} ${body?.slice(0, 30)}`)
-      if (status === 422) t.strictSame(answer.body.errors, { body: ['must be a JSON object'] })
-    }
-    const head = [`${method} ${path} HTTP/1.1`, 'Host: x', `Authorization: ${(tokenFor(path) as typeof other).authorization ?? own}`]
-    const { status, text } = await sendRaw(
-      service.url, [...head, 'Content-Type: application/json', `Content-Length: ${limit + 1}`, '', ''].join('\r\n'))
-    t.strictSame([status, Object.keys(JSON.parse(text))], [413, ['message']], `${method} ${path}`)
-    if (limit > 2 ** 19) t.equal((await send(padded(limit - 2))).status, 422, 'at the limit it is read')
+t.test('a body is read up to the limit of its route, and beyond it refused unread', async (t) => {
+  for (const [path, limit, headers] of [
+    ['/engine/calls/c-1/completed', 2 ** 20, engine], ['/user/leads/import', 2 ** 21, { authorization: own }]
+  ] as const) {
+    t.equal((await call('POST', path, `{${' '.repeat(limit - 2)}}`, { headers })).status, 422, path)
+    const head = [`POST ${path} HTTP/1.1`, 'Host: x', `Authorization: ${headers.authorization}`, 'Content-Type: application/json']
+    t.equal((await sendRaw(service.url, [...head, `Content-Length: ${limit + 1}`, '', ''].join('\r\n'))).status, 413, path)
   }
 })
 
 t.test('an impossible, an unknown and another user\'s id are a 404 with the same message', async (t) => {
-  const odd = [
-    'abc', '1.5', '-1', '0', '%201', '1%20', '1e3', '0x1', '01', '+1', '%00', '%E2%82%AC', '%2F', '1;x', 'null',
-    '9007199254740991', '9007199254740992', '9007199254740993', '9'.repeat(400), 'x'.repeat(8_000), ''
-  ]
+  const odd = ['abc', '0', '-1', '01', '1e3', '%00', '1%20', '9007199254740993', 'x'.repeat(8_000), '']
   const things = [
     ['PUT', '/user/assistant/', 'Assistant', '', 200], ['GET', '/user/assistant/', 'Assistant', '', 200],
     ['GET', '/user/assistant/', 'Assistant', '/history', 200], ['GET', '/user/lead/', 'Lead', '', 200],
@@ -208,104 +147,72 @@ t.test('an impossible, an unknown and another user\'s id are a 404 with the same
   ] as const
   const owned = { Assistant: id, Lead: lead.id, Campaign: lead.campaign_id, Call: 'c-1', Delivery: delivery }
   for (const [method, path, what, rest, status] of things) {
-    const own = owned[what]
     const ask = async (it: string, headers = {}) =>
       await call(method, `${path}${it}${rest}`, method === 'PUT' ? {} : undefined, { headers })
-    for (const it of what === 'Lead' ? odd : odd.slice(0, 3)) { // the path of a lead has all that no id may be
+    for (const it of what === 'Lead' ? odd : odd.slice(0, 1)) { // the path of a lead has all that no id may be
       const answer = await ask(it)
       isRefusal(t, answer, 404, `${method} ${path}${it.slice(0, 30)}${rest}`)
       t.equal(answer.body.message, `${what} not found or does not belong to the authenticated user`)
     }
     const headersOf = ({ headers }: Answer) => [...headers.keys()].sort()
-    const [nobodys, another] = [await ask('999999'), await ask(String(own), other)]
+    const [nobodys, another] = [await ask('999999'), await ask(String(owned[what]), other)]
     t.strictSame(
       [told(another), headersOf(another)], [told(nobodys), headersOf(nobodys)], 'the answer does not tell which ids there are'
     )
-    t.equal((await ask(String(own))).status, status)
+    t.equal((await ask(String(owned[what]))).status, status)
   }
-  const encoded = `%3${String(id).slice(0, 1)}${String(id).slice(1)}`
-  t.equal((await call('PUT', `/user/assistant/${encoded}`, {})).status, 200, 'an id may be percent-encoded')
 })
 
 t.test('an address that does not exist is a 404, with any method, token or body', async (t) => {
-  const nowhere = [
-    '/user', '/user/', '/user/nowhere', '/user/assistant/1/2', '/user/assistants/', '/User/assistants',
-    '//user/assistants', '/engine', '/v1/user/assistant', '/.env'
-  ]
-  const headers = { authorization: 'Bearer x', 'content-type': 'text/plain' }
-  for (const path of nowhere) {
-    for (const method of ['GET', 'PUT', 'DELETE']) {
-      isRefusal(t, await call(method, path, method === 'GET' ? undefined : '{'), 404, `${method} ${path}`)
-    }
+  for (const path of ['/user/', '/user/assistant/1/2', '/user/assistants/', '/User/assistants', '//user/assistants', '/.env']) {
+    isRefusal(t, await call('GET', path), 404, path)
+    const headers = { authorization: 'Bearer x', 'content-type': 'text/plain' }
     isRefusal(t, await call('POST', path, 'x', { headers }), 404, `${path} without a token`)
   }
 })
 
 t.test('a method that an address does not take is a 405 that names those that it does', async (t) => {
-  for (const [nth, path] of [...new Set(documented.map((operation) => operation.path))].entries()) {
-    const methods = documented.filter((operation) => operation.path === path).map(({ method }) => method)
-    const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods
-    const refused = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((method) => !allowed.includes(method))
-    for (const method of refused.slice(0, nth === 0 ? 6 : 1)) { // one route of Fastify answers them all
-      const answer = await call(method, path, method === 'GET' ? undefined : '{', {
-        headers: { authorization: 'Bearer x' }
-      })
-      isRefusal(t, answer, 405, `${method} ${path}`)
-      t.equal(answer.headers.get('allow'), allowed.sort().join(', '))
-    }
-    const { status, body, headers } = await call('HEAD', path)
-    const read = /^\/(engine|ops)\//.test(path) ? 403 : path.includes('{') ? 404 : 200
-    t.strictSame([status, body], [methods.includes('GET') ? read : 405, {}], `HEAD ${path}`)
-    t.equal(headers.get('content-length') === null, /s\/export$/.test(path), `the length of ${path} is told where it is known`)
-  }
-})
-
-t.test('pages, probes and routes of operators refuse other methods alike', async (t) => {
-  const reads = ['/', '/health/live', '/health/ready', '/metrics', '/docs', '/docs/', '/docs/json', '/docs/static/index.css']
-  const ofOperators = ['/ops/api/projections', '/ops/api/actions/1']
-  for (const path of [...reads, ...ofOperators]) {
-    for (const method of ['POST', 'PATCH', 'DELETE', 'OPTIONS']) {
+  for (const [path, allow, ...refused] of [
+    ['/user/lead', 'POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+    [`/user/assistant/${id}`, 'DELETE, GET, HEAD, PUT', 'POST'], ['/user/leads', 'GET, HEAD', 'POST'],
+    ['/health/live', 'GET, HEAD', 'POST'], ['/docs/json', 'GET, HEAD', 'PATCH'], ['/', 'GET, HEAD', 'DELETE'],
+    ['/ops/api/projections', 'GET, HEAD', 'POST'], ['/ops/api/parked/retry', 'POST', 'GET']
+  ] as const) {
+    for (const method of refused) {
       const answer = await call(method, path, undefined, { headers: { authorization: 'Bearer x' } })
-      isRefusal(t, answer, 405, `${method} ${path}`)
-      t.equal(answer.headers.get('allow'), 'GET, HEAD')
+      if (method === 'HEAD') t.equal(answer.status, 405)
+      else isRefusal(t, answer, 405, `${method} ${path}`)
+      t.equal(answer.headers.get('allow'), allow)
     }
   }
-  t.equal((await call('GET', '/ops/api/parked/retry')).headers.get('allow'), 'POST')
+  for (const [path, hasLength] of [['/user/leads', true], ['/user/leads/export', false]] as const) {
+    const { status, body, headers } = await call('HEAD', path)
+    t.strictSame([status, body, headers.has('content-length')], [200, {}, hasLength], `HEAD ${path}`)
+  }
 })
 
 t.test('an answer to what is no HTTP request is JSON, too', async (t) => {
   const host = 'Host: x\r\n'
   const token = 'Authorization: Bearer a\r\n'
-  const sent: Array<[bytes: string, status: number]> = [
+  for (const [bytes, expected] of [
     ['GARBAGE\r\n\r\n', 400],
-    [`GET /user/assistants HTTP/9.9\r\n${host}\r\n`, 400],
-    [`FOO /user/assistants HTTP/1.1\r\n${host}\r\n`, 400],
     ['GET /user/assistants HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
-    [`GET /user/assistants HTTP/1.1\r\n${host}${host}Connection: close\r\n\r\n`, 400],
     [`GET /user/assistants HTTP/1.1\r\n${host}HOST: y\r\nConnection: close\r\n\r\n`, 400],
     [`GET /health/live HTTP/1.1\r\n${host}${token}${token.toLowerCase()}Connection: close\r\n\r\n`, 400],
-    [`GET /health/live HTTP/1.0\r\n${host}${host}\r\n`, 400],
     [`GET /user/assistants HTTP/1.1\r\n${host}Expect: more\r\nConnection: close\r\n\r\n`, 401],
     [`CONNECT example.com:443 HTTP/1.1\r\n${host}\r\nhello`, 404],
-    [`GET / HTTP/1.1\r\n${host}no colon\r\n\r\n`, 400],
-    [`GET /\u0001 HTTP/1.1\r\n${host}\r\n`, 400],
-    [`POST /user/lead HTTP/1.1\r\n${host}Content-Length: x\r\n\r\n`, 400],
     [`POST /user/lead HTTP/1.1\r\n${host}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
-    [`GET / HTTP/1.1\r\n${host}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-    [`GET /user/assistant/${'1'.repeat(20_000)} HTTP/1.1\r\n${host}\r\n`, 431]
-  ]
-  for (const [bytes, expected] of sent) {
+    [`GET / HTTP/1.1\r\n${host}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431]
+  ] as const) {
     const { status, contentType, text } = await sendRaw(service.url, bytes)
     t.equal(status, expected, bytes.slice(0, 60))
     t.equal(contentType, 'application/json; charset=utf-8')
     t.strictSame(Object.keys(JSON.parse(text)), ['message'])
   }
-  for (let nth = 0; nth < 20; nth += 1) {
-    const { hostname, port } = new URL(service.url)
-    const socket = connect(Number(port), hostname, () => {
-      socket.write(`CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n`, () => socket.resetAndDestroy())
-    })
-    await once(socket, 'close')
-  }
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname, () => {
+    socket.write(`CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n`, () => socket.resetAndDestroy())
+  })
+  await once(socket, 'close')
   t.equal((await call('GET', '/user/assistants')).status, 200, 'and others are served on')
 })
