@@ -1,10 +1,9 @@
-// Every list and history: its query parameters, one by one, and page behind page by `after`. Exports of leads and
-// calls: whole, by id, of one instant, as their reader takes them. How many reads of one user are answered at once.
+// Every list and history: its query parameters, one by one, and its pages. Exports of leads and calls: whole, by id, of
+// one instant, as their reader takes them. How many reads of one user are answered at once.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
 import { eachLead, type LeadInCampaign } from '../../../projections/find-leads.js'
-import { leadStatuses } from '../../../src/features/leads/events.js'
 import { callReport } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { refusal, told } from '../../support/scenes/scenes.js'
@@ -42,30 +41,16 @@ async function walk (path: string, user = '1') {
   return { pages, items: pages.flatMap(({ data }) => data) }
 }
 
-t.test('every list with pages by number has pages by cursor', async (t) => {
+t.test('a list has pages by number and by cursor, which hold the same', async (t) => {
   t.equal(lists.length, operations.filter(({ query }) => 'page' in query).length)
   t.ok(lists.length >= 10)
-})
-
-t.test('walked by cursor, a list holds what its pages by number hold', async (t) => {
   for (const { path } of lists) {
     const whole = (await get(`${path}?per_page=100`)).body
     t.equal(whole.meta.next, null)
-    for (const per_page of [1, 2, 100]) {
-      const { pages, items } = await walk(`${path}?per_page=${per_page}`)
-      t.strictSame(items, whole.data, `${path} by ${per_page}`)
-      t.ok(pages.every(({ meta }) => Object.keys(meta).sort().join() === 'next,per_page'), 'nothing is counted')
-    }
+    const { pages, items } = await walk(`${path}?per_page=2`)
+    t.strictSame(items, whole.data, path)
+    t.ok(pages.every(({ meta }) => Object.keys(meta).sort().join() === 'next,per_page'), 'nothing is counted')
   }
-})
-
-t.test('no item is missed or met twice while others are added', async (t) => {
-  const before = (await get('/user/leads')).body.data
-  const first = (await get('/user/leads?per_page=1&after=')).body
-  await call('POST', '/user/lead', { phone_number: '+15551230199', campaign_id: 1 })
-  const { items } = await walk('/user/leads?per_page=1')
-  t.strictSame(items.slice(1), before)
-  t.strictSame((await get(`/user/leads?after=${first.meta.next}`)).body.data, before.slice(1))
 })
 
 t.test('a cursor that is not one of the list is refused, and so is one beside a page number', async (t) => {
@@ -73,56 +58,26 @@ t.test('a cursor that is not one of the list is refused, and so is one beside a 
   const lead = await ours('/user/leads')
   const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const parts: unknown[] = JSON.parse(Buffer.from(lead, 'base64url').toString())
-  const with3 = (at: string, key: string) => encoded([...parts.slice(0, 2), at, key])
+  const at = (time: string, id = '1') => encoded([...parts.slice(0, 2), time, id])
   const time = '2026-01-31T12:00:00.000000Z'
-  t.equal((await get(`/user/leads?after=${with3(time, '9223372036854775807')}`)).status, 200, 'shaped like ours')
-  const refused = [
-    await ours(`/user/assistant/${id}/history`), await ours('/user/assistants/voices'), `${lead}=`, `${lead}A`,
-    lead.slice(1), encoded(parts.with(0, 2)), encoded([...parts, '1']), encoded(parts.slice(0, -1)), encoded({}),
-    with3('2026-02-30T12:00:00.000000Z', '1'), with3('2026-01-31T24:00:00.000000Z', '1'), with3('infinity', '1'),
-    with3(time, '9223372036854775808'), with3(time, '-1'), with3(time, 'x'), encoded([...parts.slice(0, 3), 1])
-  ]
-  const words = ['must be the meta.next of a page of this list, or empty']
-  for (const after of refused) {
-    t.strictSame(told(await get(`/user/leads?after=${after}`)), refusal({ after: words }), after)
-  }
-  for (const after of ['', lead]) {
-    const answer = told(await get(`/user/leads?page=1&after=${after}`))
-    t.strictSame(answer, refusal({ after: ['must not be given together with page'] }))
-  }
-  t.strictSame(Object.keys((await get('/user/leads?after=x&per_page=0')).body.errors).sort(), ['after', 'per_page'])
+  t.equal((await get(`/user/leads?after=${at(time, '9223372036854775807')}`)).status, 200, 'shaped like ours')
+  for (const after of [
+    await ours(`/user/assistant/${id}/history`), `${lead}A`, encoded([...parts, '1']), encoded({}),
+    at('2026-02-30T12:00:00.000000Z'), at(time, '9223372036854775808'), encoded([...parts.slice(0, 3), 1])
+  ]) t.match((await get(`/user/leads?after=${after}`)).body.errors, { after: [/meta\.next/] }, after)
+  const answer = told(await get(`/user/leads?page=1&after=${lead}`))
+  t.strictSame(answer, refusal({ after: ['must not be given together with page'] }))
 })
 
-const longText = () => Buffer.alloc(300 * 1024, 'x').toString('latin1')
-
-t.test('a history of large changes comes in pages of at most 1 MiB, each entry with its former value', async (t) => {
-  const user = '3'
-  const { id } = (await call('POST', '/user/assistant', newAssistant, { user })).body.data
-  for (const letter of 'abc') {
-    await call('PUT', `/user/assistant/${id}`, { system_prompt: letter + longText() }, { user })
-  }
-  const { pages, items } = await walk(`/user/assistant/${id}/history?per_page=100`, user)
-  t.ok(pages.length > 1 && pages.every((page) => JSON.stringify(page).length < 2 ** 20))
-  const told = items.slice(0, 2).map((item) => Reflect.get(item, 'changes'))
-    .map(([{ field, from, to }]) => [field, from[0], to[0]])
-  t.strictSame(told, [['system_prompt', 'b', 'c'], ['system_prompt', 'a', 'b']])
-  t.strictSame(items.map((item) => Reflect.get(item, 'revision')), [3, 2, 1, 0])
-})
-
-const days = [
-  '2026-01-31', '2024-02-29', '1000-01-01', ...['Z', '.5%2B05:30', '+05:30'].map((end) => `2026-01-31T12:00:00${end}`)
-]
-const noDays = [
-  '', 'x', '2026-02-30', '2026-02-29', '2026-13-01', '2026-1-1', '20260131', '2026-01-31%2012:00:00',
-  '2026-01-31T12:00:00', '2026-01-31%2005:30', '2026-01-31T12:00:00++05:30', '2026-01-31T25:00:00Z', '0000-01-01', '12026-01-01', '9999-12-31', 'null'
-]
+const days = ['2024-02-29', '1000-01-01', '2026-01-31T12:00:00.5%2B05:30', '2026-01-31T12:00:00+05:30']
+const noDays = ['', 'x', '2026-02-30', '2026-1-1', '2026-01-31T12:00:00', '0000-01-01', '9999-12-31']
 const texts: Record<string, [good: string[], bad: string[]]> = {
-  after: [[''], ['x', 'W10', '%00', 'null', 'x'.repeat(2_000)]],
-  call_id: [['c-1', 'A.b~c_d', 'x'.repeat(128)], ['', 'x'.repeat(129), '%2F', 'a%20b', '%00']],
-  name: [['a', '%25', '_', 'x'.repeat(255), '%F0%9F%98%80'], ['', 'x'.repeat(256), '%00']],
-  phone_number: [['%2B1', '+1555', '4'], ['', '%2B', '0', 'abc', '1-2', '1'.repeat(16)]],
-  search: [['1', '+1555', '4'], ['', '%00', 'x'.repeat(256)]],
-  user_id: [['1', 'a%20b', 'x'.repeat(128)], ['', '%00', 'x'.repeat(129)]],
+  after: [[''], ['x', '%00']],
+  call_id: [['A.b~c_d', 'x'.repeat(128)], ['', 'x'.repeat(129), '%2F']],
+  name: [['%25', 'x'.repeat(255)], ['', 'x'.repeat(256), '%00']],
+  phone_number: [['%2B1', '+1555'], ['', '0', '1'.repeat(16)]],
+  search: [['1', '+1555'], ['', '%00', 'x'.repeat(256)]],
+  user_id: [['a%20b', 'x'.repeat(128)], ['', '%00', 'x'.repeat(129)]],
   url: [['https://example.com', 'x'], ['', '%00', 'x'.repeat(2_049)]],
   reason: [['gone', 'x'.repeat(64)], ['', '%00', 'x'.repeat(65)]]
 }
@@ -130,15 +85,12 @@ const texts: Record<string, [good: string[], bad: string[]]> = {
 function valuesOf (
   name: string, { type, enum: choices, minimum = 1, maximum = 0 }: Parameter['schema']
 ): [good: string[], bad: string[]] {
-  if (choices) return [choices, ['bogus', '', choices.join(','), choices.join('').toUpperCase()]]
+  if (choices) return [choices, ['bogus', '', choices.join(',')]]
   if (/_(from|to)$/.test(name)) return [days, noDays]
   if (type === 'integer') {
-    return [[String(minimum), String(maximum)], [
-      String(minimum - 1), '-1', '1.5', '', 'abc', 'true', 'null', String(maximum + 1),
-      '9'.repeat(400), '1e400', '0x1', '0b1', '1e0', '1.0', '%201'
-    ]]
+    return [[String(minimum), String(maximum)], [String(minimum - 1), String(maximum + 1), '1.5', '', 'abc', '1e0', '%201']]
   }
-  if (type === 'boolean') return [['false'], ['', '1', 'x', 'TRUE']]
+  if (type === 'boolean') return [['false'], ['', '1', 'TRUE']]
   return texts[name] ?? [[], []]
 }
 
@@ -156,7 +108,8 @@ t.test('each parameter takes what fits and is refused by its name for what does 
       for (const value of [...bad, `${good[0]}&${name}=${good[0]}`]) {
         const answer = await get(`${path}?${name}=${value}`)
         isRefusal(t, answer, 422, `${path}?${name}=${value.slice(0, 30)}`)
-        t.strictSame(Object.keys(answer.body.errors), [name])
+        t.match(answer.body.errors, { [name]: [/^must /] })
+        t.equal(Object.keys(answer.body.errors).length, 1)
       }
     }
     const all = (which: 0 | 1) => values.map(({ name, values: { [which]: [value] } }) => `${name}=${value}`)
@@ -168,14 +121,9 @@ t.test('each parameter takes what fits and is refused by its name for what does 
 })
 
 t.test('a list ignores and names a parameter that it does not know, also one of another list', async (t) => {
-  const names = new Set(lists.flatMap(({ query }) => Object.keys(query)))
-  for (const { path, query } of lists) {
-    const unknown = [...names].filter((name) => !(name in query))
-    const others = unknown.map((name) => `${name}=x&`).join('')
-    const [plain, answer] = [await get(path), await get(`${path}?${others}bogus=1&page[]=9`)]
-    t.strictSame(told(answer), told(plain), path)
-    t.equal(answer.headers.get('x-ignored-fields'), [...unknown, 'bogus', 'page%5B%5D'].join(', '))
-  }
+  const answer = await get('/user/leads?outcome=x&bogus=1&page[]=9')
+  t.strictSame(told(answer), told(await get('/user/leads')))
+  t.equal(answer.headers.get('x-ignored-fields'), 'outcome, bogus, page%5B%5D')
 })
 
 t.test('a range of dates that ends before it begins is refused', async (t) => {
@@ -184,48 +132,28 @@ t.test('a range of dates that ends before it begins is refused', async (t) => {
     '/ops/api/deliveries', '/user/calls', '/user/calls/export', '/user/leads', '/user/leads/export', '/user/webhook-deliveries'
   ])
   const instant = '2026-01-31T12:00:00'
-  const reversed = [['2026-02-01', '2026-01-31'], [`${instant}Z`, `${instant}%2B00:01`], ['2026-02-01', `${instant}Z`]]
-  const sound = [['2026-01-31', '2026-01-31'], [`${instant}Z`, `${instant}Z`], [`${instant}Z`, '2026-01-31']]
   for (const { path } of ranged) {
-    for (const [from, to] of reversed) {
-      const answer = await get(`${path}?date_from=${from}&date_to=${to}`)
-      isRefusal(t, answer, 422, path)
-      t.strictSame(answer.body.errors, { date_to: ['must not be before date_from'] })
-    }
-    for (const [from, to] of path.endsWith('export') ? [] : sound) {
-      t.equal((await get(`${path}?date_from=${from}&date_to=${to}`)).status, 200, path)
-    }
+    const answer = await get(`${path}?date_from=2026-02-01&date_to=2026-01-31`)
+    isRefusal(t, answer, 422, path)
+    t.strictSame(answer.body.errors, { date_to: ['must not be before date_from'] })
   }
+  for (const [from, to, status] of [
+    [`${instant}Z`, `${instant}%2B00:01`, 422], ['2026-02-01', `${instant}Z`, 422],
+    ['2026-01-31', '2026-01-31', 200], [`${instant}Z`, `${instant}Z`, 200], [`${instant}Z`, '2026-01-31', 200]
+  ] as const) t.equal((await get(`/user/leads?date_from=${from}&date_to=${to}`)).status, status, `${from} ${to}`)
 })
 
 t.test('a query string that cannot be decoded is a 400, as a path is', async (t) => {
-  const undecodable = ['/user/leads?search=%E0%A4%A', '/user/me?a=%', '/user/assistants?name=%ED%A0%80', '/docs/json?%ff']
-  for (const path of [...undecodable, '/user/lead/%E0%A4%A', '/user/lead/%F0%9F', '/user/%zz', '/%', '/%ff']) {
+  for (const path of ['/user/leads?search=%E0%A4%A', '/docs/json?%ff', '/user/lead/%E0%A4%A', '/%']) {
     const answer = await get(path)
     isRefusal(t, answer, 400, path)
     t.ok(answer.headers.get('x-correlation-id'), `${path} passes the hooks of all`)
   }
 })
 
-t.test('a query string that does not fit is refused with every field at once', async (t) => {
-  const wrong = 'page=0&per_page=101&campaign_id=x&status=lost&phone_number=abc&search=&updated_from=now&date_from=2026-02-30'
-  const noDay = ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z, in the years 1000 to 2999']
-  t.same(told(await get(`/user/leads?${wrong}`)), refusal({
-    page: ['must be between 1 and 1000000000'],
-    per_page: ['must be between 1 and 100'],
-    campaign_id: ['must be an integer'],
-    status: [`must be one of: ${leadStatuses.join(', ')}`],
-    phone_number: ['must be the beginning of a phone number, such as +1555'],
-    search: ['must not be empty'],
-    updated_from: noDay,
-    date_from: noDay
-  }))
-})
-
 const createLead = async (phone_number: string, contacts: object[] = []) =>
   (await call('POST', '/user/lead', { phone_number, campaign_id, secondary_contacts: contacts }, { user })).body.data
-const ask = (path: string, signal?: AbortSignal) =>
-  fetch(url + path, { headers: { authorization: bearer }, ...(signal && { signal }) })
+const ask = (path: string) => fetch(url + path, { headers: { authorization: bearer } })
 const textOf = async (path: string) => await (await ask(path)).text()
 const linesOf = async (path: string) => (await textOf(path)).trimEnd().split('\n').map((line) => JSON.parse(line))
 
@@ -248,15 +176,18 @@ t.test('leads are exported as lists have them, by id, to their user alone', asyn
   t.strictSame([end, more], ['', []])
 })
 
-t.test('CSV for Excel begins with a byte order mark', async (t) => {
+t.test('CSV for Excel begins with a byte order mark; an empty export is a header line, or nothing in NDJSON', async (t) => {
   const start = async (path: string) => Buffer.from(await (await ask(path)).arrayBuffer()).subarray(0, 5).toString()
   t.equal(await start('/user/leads/export?bom=true'), '\uFEFFid')
-  t.equal(await start('/user/calls/export?bom=true&format=csv'), '\uFEFFca')
   t.equal(await start('/user/leads/export?bom=false'), 'id,ph')
-  for (const query of ['format=ndjson&bom=true', 'bom=x']) t.equal((await ask(`/user/leads/export?${query}`)).status, 422, query)
+  t.match(await textOf('/user/leads/export?phone_number=49999'), /^id,phone_number,[^\r]*\r\n$/)
+  t.equal(await textOf('/user/leads/export?format=ndjson&phone_number=49999'), '')
+  for (const path of ['leads/export?format=ndjson&bom=true', 'leads/export?format=xml', 'calls/export?status=x']) {
+    t.equal((await ask(`/user/${path}`)).status, 422, path)
+  }
 })
 
-t.test('calls are exported, and a wrong query is refused', async (t) => {
+t.test('calls are exported as lists have them, by id', async (t) => {
   const assistant = (await call('POST', '/user/assistant', newAssistant, { user })).body.data.id
   for (const id of ['b-call', 'a-call']) {
     await call('POST', `/engine/calls/${id}/completed`, callReport(assistant), { user: 'engine' })
@@ -269,16 +200,6 @@ t.test('calls are exported, and a wrong query is refused', async (t) => {
   const { data } = (await get('/user/calls', user)).body
   t.strictSame(found, data.toSorted((one: typeof found[0], two: typeof found[0]) => one.call_id > two.call_id ? 1 : -1))
   t.match(await textOf('/user/calls/export?format=csv'), /^call_id,assistant_id,lead_id,[^\r]*\r\na-call,/)
-  for (const path of ['/user/leads/export?format=xml', '/user/calls/export?status=x', '/user/leads/export?campaign_id=0']) {
-    t.equal((await ask(path)).status, 422, path)
-  }
-  t.equal((await fetch(`${url}/user/leads/export`)).status, 401)
-})
-
-t.test('an empty export is a header line, or nothing in NDJSON', async (t) => {
-  const none = 'phone_number=49999'
-  t.match(await textOf(`/user/leads/export?${none}`), /^id,phone_number,[^\r]*\r\n$/)
-  t.equal(await textOf(`/user/leads/export?format=ndjson&${none}`), '')
 })
 
 const many = 3_000
@@ -309,27 +230,24 @@ t.test('rows are read in parts of at most 128 KiB, however long they are: each p
   t.ok(parts.every((leads) => leads.length === 1 || JSON.stringify(leads).length <= 128 * 1024))
 })
 
-t.test('an export ends when its reader is gone', async () => {
+t.test('a user has two exports at once, others go on; an export ends when its reader is gone', async (t) => {
   const isRead = async () => (await pool.query(`
     SELECT FROM pg_stat_activity WHERE datname = current_database() AND xact_start IS NOT NULL
       AND (query LIKE 'FETCH %' OR query LIKE '%read_model.leads%') AND pid <> pg_backend_pid()`)).rowCount
-  const leaving = new AbortController()
-  const { body } = await ask(`/user/leads/export?format=ndjson&campaign_id=${large}`, leaving.signal)
-  await body?.getReader().read()
-  await eventually(async () => await isRead() === 1) // it waits for its reader
-  leaving.abort()
-  await eventually(async () => await isRead() === 0)
-})
-
-t.test('a user has two exports at once, others go on', async (t) => {
-  const { url: another } = await service.start(['api']) // in which no export of before ends still
-  const path = `${another}/user/leads/export?campaign_id=${large}`
-  const readers = await Promise.all([1, 2].map(async () => await fetch(path, { headers: { authorization: bearer } })))
-  const third = await fetch(path, { headers: { authorization: bearer } })
+  const path = `/user/leads/export?campaign_id=${large}`
+  const begun = () => eventually(async () => { // the one of before may not have ended yet
+    const answer = await ask(path)
+    return answer.status === 200 && answer
+  })
+  const readers = [await begun(), await begun()]
+  const third = await ask(path)
   t.strictSame([third.status, third.headers.get('retry-after')], [429, '1'])
-  const two = await fetch(`${another}/user/leads/export`, { headers: { authorization: `Bearer ${await token('2')}` } })
-  t.equal(two.status, 200)
+  const other = await fetch(`${url}/user/leads/export`, { headers: { authorization: `Bearer ${await token('2')}` } })
+  t.equal(other.status, 200)
+  await other.text()
+  t.equal(await isRead(), 2, 'they wait for their readers')
   await Promise.all(readers.map(async ({ body }) => await body?.cancel()))
+  await eventually(async () => await isRead() === 0)
 })
 
 /** Lists of leads wait from now on. @returns ends that */
@@ -357,32 +275,16 @@ t.test('three lists of one user are read at once; those of others are read besid
   t.strictSame((await Promise.all([...lists, other])).map(({ status }) => status), Array(9).fill(200))
 })
 
-const request = `GET /user/leads HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearer}\r\n\r\n`
-const asking = (times = 1) => {
+t.test('a user who hangs up and asks again has no more lists read at once, and no slot stays taken', async (t) => {
+  const unlock = await lockLeads(t)
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
-  socket.write(request.repeat(times))
-  return socket
-}
-
-t.test('a user who hangs up and asks again has no more lists read at once', async (t) => {
-  const unlock = await lockLeads(t)
-  const sockets = Array.from({ length: 3 }, () => asking())
-  await eventually(async () => await waitingStatements() === 3)
-  for (const socket of sockets) socket.destroy()
-  const again = get('/user/leads', user)
-  const other = get('/user/leads', '2')
-  await eventually(async () => await waitingStatements() === 4)
-  await unlock()
-  t.strictSame([(await again).status, (await other).status], [200, 200])
-})
-
-t.test('a connection that ends while its requests wait behind one another leaves no slot taken', async (t) => {
-  const unlock = await lockLeads(t)
-  const socket = asking(6)
+  socket.write(`GET /user/leads HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearer}\r\n\r\n`.repeat(6))
   await eventually(async () => await waitingStatements() === 3)
   socket.destroy()
   await once(socket, 'close')
+  const lists = Array.from({ length: 6 }, () => get('/user/leads', user))
+  const other = get('/user/leads', '2')
+  await eventually(async () => await waitingStatements() === 4)
   await unlock()
-  const lists = await Promise.all(Array.from({ length: 6 }, () => get('/user/leads', user)))
-  t.strictSame(lists.map(({ status }) => status), Array(6).fill(200))
+  t.strictSame((await Promise.all([...lists, other])).map(({ status }) => status), Array(7).fill(200))
 })
