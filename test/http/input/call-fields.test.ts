@@ -19,7 +19,6 @@ t.test('a call report takes its limits and refuses what is beyond', async (t) =>
     lead_id: [null, 1],
     lead_status: leadStatuses,
     status: callStatuses,
-    direction: ['inbound', 'outbound'],
     duration: [0, 0.5],
     recording_url: [null, ''],
     transcript: [[], [{ role: 'tool', text: '', at: 0 }]],
@@ -33,18 +32,14 @@ t.test('a call report takes its limits and refuses what is beyond', async (t) =>
   }
   const noInstant = 'must be a date and time with an offset, such as 2026-01-31T12:00:00Z, in the years 1000 to 9998'
   const bad: [field: string, value: unknown, message: string][] = [
-    ['assistant_id', null, 'must be an integer'],
     ['lead_id', 0, 'must be at least 1'],
     ['lead_status', null, `must be one of: ${leadStatuses.join(', ')}`],
     ['status', 'done', `must be one of: ${callStatuses.join(', ')}`],
     ['from', '', 'must not be empty'],
     ['duration', -1, 'must be at least 0'],
-    ['recording_url', 5, 'must be a string or null'],
     ['evaluation', [], 'must be an object or null'],
-    ['input_variables', null, 'must be an object'],
     ['started_at', '2026-01-31 12:00:00Z', noInstant],
-    ['ended_at', '9999-12-31T12:00:00Z', noInstant],
-    ['ended_at', '2026-01-31T12:00:00+23:00', noInstant]
+    ['ended_at', '9999-12-31T12:00:00Z', noInstant]
   ]
   for (const [field, value, message] of bad) {
     t.strictSame(ofCall({ ...body, [field]: value }), { [field]: [message] }, `${field} ${JSON.stringify(value)}`)

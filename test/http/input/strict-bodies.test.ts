@@ -8,14 +8,8 @@ import { CreateLeadBody } from '../../../src/features/leads/decide.js'
 import { UpdateAssistantBody } from '../../../src/features/assistants/validate.js'
 import { anyText, fc } from '../../support/fuzz/property.js'
 import type { Answer } from '../../support/running-service.js'
-import { noStream } from '../../../src/log/event-log.js'
-import { callCompleted, proposed } from '../../support/events/call-events.js'
-import { eventually } from '../../support/eventually.js'
 import { newAssistant, newLead, callReport } from '../../support/bodies/bodies.js'
 import { testService } from '../../support/service.js'
-import { once } from 'node:events'
-import { connect } from 'node:net'
-import { gzipSync } from 'node:zlib'
 
 /** Edges of types, odd letters and names, deep nesting. */
 const odd = fc.oneof(
@@ -60,15 +54,6 @@ async function send (
   return { status: answer.status, headers: answer.headers, body: await answer.json() }
 }
 
-/** A rule that refuses all bodies writes nothing. */
-function refusing (title: string, rule: (t: Test) => Promise<void>): void {
-  t.test(title, async (t) => {
-    const before = await service.parts.streams.head()
-    await rule(t)
-    t.equal(await service.parts.streams.head(), before, 'nothing was written')
-  })
-}
-
 async function stored ({ headers, body: { data } }: Answer): Promise<Record<string, unknown>> {
   const position = { 'x-read-position': headers.get('x-read-position') ?? '' }
   return (await service.call('GET', `${path}/${data.id}`, undefined, { headers: position })).body.data.settings.variables
@@ -85,41 +70,28 @@ function isRefused (t: Test, { status, body }: Answer, expected: number, fields?
 }
 
 const limit = 512 * 1024
-const zeros = Array<number>(4_000).fill(0)
 
-refusing('a body that is no JSON is a 400', async (t) => {
-  for (const body of ['', ' ', '{', '{"a":1,}', '{} {}', "{'a':1}", '{"a":NaN}', '\0', '{"a":"\n"}']) {
-    isRefused(t, await send(body), 400, undefined, JSON.stringify(body))
+t.test('what is no JSON is a 400, what is not declared as JSON in UTF-8 a 415; neither writes anything', async (t) => {
+  const before = await service.parts.streams.head()
+  const [json, keys] = [{ 'content-type': 'application/json' }, ['{"__proto__":{"a":1}}', '{"\\u005f_proto__":1}', '{"constructor":{"prototype":{}}}']]
+  const types = ['text/plain', 'application/json-patch+json', 'application/json, text/plain', 'application/json; charset=iso-8859-1']
+  for (const [status, body, headers] of [
+    ...['', '{"a":1,}', '{} {}', '\0'].map((body) => [400, body, json] as const),
+    [400, Buffer.from(text({ variables: { name: 'é' } }), 'latin1'), json],
+    ...keys.map((key) => [400, variables(new Raw(`[${key}]`)), json] as const),
+    ...types.map((type) => [415, text(), { 'content-type': type }] as const), [415, Buffer.from(text()), {}],
+    ...['gzip', 'identity, gzip', ''].map((encoding) => [415, text(), { ...json, 'content-encoding': encoding }] as const)
+  ] as const) {
+    const answer = await send(body, headers)
+    isRefused(t, answer, status, undefined, `${String(body).slice(0, 40)} ${JSON.stringify(headers)}`)
+    t.equal(answer.headers.get('accept-encoding'), 'content-encoding' in headers ? 'identity' : null)
   }
-  const latin1 = Buffer.from(text({ variables: { name: 'é' } }), 'latin1')
-  isRefused(t, await send(latin1), 400, undefined, 'bytes that are no UTF-8')
-  isRefused(t, await send(Buffer.from(text(), 'utf16le')), 400, undefined, 'UTF-16')
-})
-
-refusing('keys that reach for prototypes are a 400, however they are written', async (t) => {
-  for (const key of ['{"__proto__":{"a":1}}', '{"\\u005f_proto__":1}', '{"constructor":{"prototype":{}}}']) {
-    isRefused(t, await send(key), 400, undefined, key)
-    isRefused(t, await send(variables(new Raw(`[${key}]`))), 400, undefined, `${key} further in`)
-  }
-  t.equal(Reflect.get({}, 'a'), undefined)
-})
-
-refusing('anything but application/json in UTF-8 is a 415', async (t) => {
-  const types = [
-    'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/json-patch+json', 'text/json', 'nonsense', 'application/json, text/plain',
-    'application/json; charset=iso-8859-1', 'application/json;charset="utf-16"'
-  ]
-  for (const type of types) {
-    isRefused(t, await send(text(), { 'content-type': type }), 415, undefined, type)
-  }
-  isRefused(t, await send(Buffer.from(text()), {}), 415, undefined, 'no type')
+  t.equal(await service.parts.streams.head(), before)
+  t.equal((await send(text(), { ...json, 'content-encoding': 'Identity' })).status, 201)
 })
 
 t.test('the usual ways to say JSON are taken', async (t) => {
-  for (const type of ['application/json', 'Application/JSON; charset=UTF-8', 'application/json;charset="utf-8"']) {
-    t.equal((await send(text(), { 'content-type': type })).status, 201, type)
-  }
-  t.equal((await send(`\ufeff${text()}`)).status, 201, 'with a byte order mark')
+  t.equal((await send(`\ufeff${text()}`, { 'content-type': 'Application/JSON;charset="utf-8"' })).status, 201)
 })
 
 t.test('the last of two equal keys counts, also in the event', async (t) => {
@@ -129,25 +101,15 @@ t.test('the last of two equal keys counts, also in the event', async (t) => {
   t.strictSame([a, b], [2, {}])
 })
 
-refusing('NUL and lone surrogates are refused on their field, wherever they are', async (t) => {
-  for (const bad of ['\\u0000', 'a\\u0000b', '\\ud800', '\\udc00\\ud800']) {
+t.test('NUL and lone surrogates are refused on their field, wherever they are', async (t) => {
+  for (const bad of ['a\\u0000b', '\\ud800']) {
     const value = new Raw(`"${bad}"`)
-    const key = new Raw(`{"${bad}":1}`)
     const shown: string = JSON.parse(`"${bad}"`).toWellFormed().replaceAll('\0', '')
-    isRefused(t, await send(text({ unknown: value })), 422, ['unknown'], bad)
-    isRefused(t, await send(variables([{ deep: value }])), 422, ['variables.n.0.deep'], bad)
-    isRefused(t, await send(variables([key])), 422, [`variables.n.0.${shown}`], `${bad} in a name`)
-    const atTop = await send(text().replace('{', `{"x${bad}":1,`))
-    isRefused(t, atTop, 422, [`x${shown}`], `${bad} in a name at the top`)
-    const both = text({ assistant_name: 5, variables: { n: value } })
-    isRefused(t, await send(both), 422, ['assistant_name', 'variables.n'], 'with what the schema refuses')
-  }
-})
-
-refusing('names with line breaks, dots and slashes are named in errors like any other', async (t) => {
-  for (const name of ['a\nb', '\u2028', 'a.b', '~/', 'constructor', 'toString', '5']) {
-    const answer = await send(text({ [name]: new Raw('"\\u0000"') }))
-    isRefused(t, answer, 422, [name], encodeURIComponent(name))
+    for (const [body, ...fields] of [
+      [text({ unknown: value }), 'unknown'], [text({ 'a\nb.constructor': value }), 'a\nb.constructor'],
+      [variables([{ deep: value }]), 'variables.n.0.deep'], [variables([new Raw(`{"${bad}":1}`)]), `variables.n.0.${shown}`],
+      [text({ assistant_name: 5, variables: { n: value } }), 'assistant_name', 'variables.n']
+    ] as const) isRefused(t, await send(body), 422, [...fields], body.slice(-60))
   }
 })
 
@@ -155,7 +117,7 @@ t.test('unknown fields are ignored at every depth and named, whatever and howeve
   const nested = { post_call_schema: [{ name: 'a', type: 'bool', description: 'b', größe: 1 }], variables: { free: 1 } }
   for (const [fields, named] of [
     [{ ...nested, nick: 1, 'a\r\nb': 1 }, /^post_call_schema\.0\.gr%C3%B6%C3%9Fe, nick, a%0D%0Ab$/],
-    [{ ['ä'.repeat(100_000)]: 1 }, /^[^]{0,2048}$/], [Object.fromEntries(zeros.map((_, n) => [`field_${n}`, 1])), /^[^]{0,2048}$/]
+    [{ ['ä'.repeat(100_000)]: 1 }, /^[^]{0,2048}$/]
   ] as const) {
     const { status, headers } = await send(text(fields))
     t.equal(status, 201)
@@ -168,21 +130,14 @@ t.test('a body may be nested 32 levels deep, and no deeper', async (t) => {
   const answer = await send(variables(nested(31)))
   t.equal(answer.status, 201)
   t.equal(JSON.stringify((await stored(answer)).n), nested(31).text)
-  for (const levels of [32, 4_900]) {
-    const headers = { 'content-type': 'application/json', 'idempotency-key': `deep ${levels}` }
-    const { status, body } = await send(variables(nested(levels)), headers)
-    t.equal(status, 422)
-    t.strictSame(body.errors, { [`variables.n${'.0'.repeat(30)}`]: ['must not be nested more than 32 levels deep'] })
-  }
+  const { status, body } = await send(variables(nested(32)))
+  t.equal(status, 422)
+  t.strictSame(body.errors, { [`variables.n${'.0'.repeat(30)}`]: ['must not be nested more than 32 levels deep'] })
 })
 
 t.test('numbers that would lose digits are refused, all others come back', async (t) => {
-  for (const number of ['1e300', '-1e300', '1e400', '9007199254740992', '-9007199254740993']) {
-    isRefused(t, await send(variables(new Raw(number))), 422, ['variables.n'], number)
-  }
-  const fine = [
-    '9007199254740991', '-9007199254740991', '-0', '1e-400', '5e-324', '1e15', '1.0', '0.30000000000000004', '-1E-7'
-  ]
+  for (const number of ['1e300', '-9007199254740993']) isRefused(t, await send(variables(new Raw(number))), 422, ['variables.n'], number)
+  const fine = ['9007199254740991', '-0', '1e-400', '1.0', '0.30000000000000004', '-1E-7']
   const answer = await send(variables(fine.map((number) => new Raw(number))))
   t.equal(answer.status, 201)
   t.equal(JSON.stringify((await stored(answer)).n), JSON.stringify(fine.map(Number)))
@@ -198,137 +153,46 @@ t.test('a body has 512 KiB, however it is sent', async (t) => {
   t.equal(await service.parts.streams.head(), before, 'nothing was written')
 })
 
-const ofJson = (length: number) => ['Content-Type: application/json', `Content-Length: ${length}`]
-
-refusing('a body with a wrong Content-Length changes nothing', async (t) => {
-  const body = text()
-  for (const [length, answer] of [
-    [body.length - 1, /^HTTP\/1\.1 400 /], [body.length + 1, /^(HTTP\/1\.1 400 |$)/]
-  ] as const) {
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
-    const head = [`POST ${path} HTTP/1.1`, 'Host: a', `Authorization: Bearer ${token}`, ...ofJson(length)]
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-    let said = ''
-    socket.setEncoding('utf8').on('data', (text: string) => { said += text })
-    await once(socket, 'close')
-    t.match(said, answer, `${length} instead of ${body.length}`)
-  }
-})
-
-t.test('the report of a call that grows over 1 MiB when it is written again is a 413', async (t) => {
-  const before = await service.parts.streams.head()
-  const grows = { padding: 'x'.repeat(400_000), list: new Raw(`[${'9e15,'.repeat(45_000)}0]`) }
-  const headers = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
-  const engine = '/engine/calls/grows/completed'
-  isRefused(t, await service.call('POST', engine, jsonText(callReport(1, { input_variables: grows })), { headers }), 413)
-  t.equal(await service.parts.streams.head(), before, 'nothing was written')
-})
-
-t.test('a body that is encoded is a 415, whatever it holds; identity is no encoding', async (t) => {
-  const json = { 'content-type': 'application/json' }
-  const before = await service.parts.streams.head()
-  for (const encoding of ['gzip', 'deflate', 'br', 'x-unknown', 'identity, gzip', '']) {
-    const answer = await send(text(), { ...json, 'content-encoding': encoding })
-    isRefused(t, answer, 415, undefined, encoding)
-    t.match(answer.body.message, /Content-Encoding/)
-    t.equal(answer.headers.get('accept-encoding'), 'identity')
-  }
-  const zipped = gzipSync(text())
-  isRefused(t, await send(zipped, { ...json, 'content-encoding': 'gzip' }), 415)
-  t.equal(await service.parts.streams.head(), before, 'nothing was written')
-  const plain = await send(text(), { ...json, 'content-encoding': 'Identity' })
-  t.equal(plain.status, 201)
-})
-
-const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
-
 const zerosOf = (count: number) => Array<number>(count).fill(0)
-const tooMany = (most: number) =>
-  `must hold at most ${most} values, with every object and array and everything in them`
 
 /** How many values a body has without the list that fills it up. */
 const values = (value: unknown): number => typeof value === 'object' && value !== null
   ? Object.values(value).reduce((sum: number, part) => sum + values(part), 1)
   : 1
 
-t.test('a body holds 5,000 values, of any kind and wherever they are, and no more', async (t) => {
-  const full = (body: object, given: (list: number[]) => object, more = 0) =>
-    ({ ...body, ...given(zerosOf(5_000 - values({ ...body, ...given([]) }) + more)) })
-  const bodies: [path: string, body: object, given: (list: number[]) => object, status: number][] = [
-    ['/user/assistant', newAssistant(), (list) => ({ variables: { list } }), 201],
-    ['/user/lead', newLead(), (list) => ({ variables: { list } }), 200],
-    ['/user/lead', newLead({ allow_dupplicate: true }), (unknown) => ({ unknown }), 200]
-  ]
-  for (const [path, body, given, status] of bodies) {
-    t.equal((await call('POST', path, full(body, given))).status, status, path)
-    const refused = await call('POST', path, full(body, given, 1))
-    t.equal(refused.status, 422, path)
-    t.strictSame(refused.body, { message: 'The given data was invalid.', errors: { body: [tooMany(5_000)] } })
-  }
-  for (const path of ['/user/assistant/1', '/user/assistant/999']) {
-    t.equal((await call('PUT', path, { variables: { list: zerosOf(5_000) } })).status, 422, `PUT ${path}`)
+t.test('a body holds 5,000 values, the report of a call 50,000, and no more', async (t) => {
+  const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
+  for (const [at, bodyWith, most, status, headers] of [
+    [path, (list: unknown) => newAssistant({ unknown: { list } }), 5_000, 201, {}],
+    ['/engine/calls/full/completed', (list: unknown) => callReport(changed, { input_variables: { list } }), 50_000, 202, engine]
+  ] as const) {
+    const room = most - values(bodyWith([]))
+    t.equal((await call('POST', at, bodyWith(zerosOf(room)), { headers })).status, status, at)
+    const { body } = await call('POST', at, bodyWith(zerosOf(room + 1)), { headers })
+    t.match(body.errors, { body: [`must hold at most ${most} values`] })
   }
   t.equal((await call('POST', '/user/webhook-secret/rotate', zerosOf(5_000))).status, 422, 'a body that nobody reads')
+  const grows = { padding: 'x'.repeat(400_000), list: new Raw(`[${'9e15,'.repeat(45_000)}0]`) }
+  const report = jsonText(callReport(changed, { input_variables: grows }))
+  isRefused(t, await call('POST', '/engine/calls/grows/completed', report, { headers: engine }), 413, undefined, 'over 1 MiB once it is written again')
 })
 
-t.test('the report of a call holds 50,000 values by HTTP, and any number as an event', async (t) => {
-  const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
-  const report = (count: number) => callReport(id, { input_variables: { list: zerosOf(count) } })
-  const room = 50_000 - values(report(0))
-  const send = (callId: string, count: number) =>
-    call('POST', `/engine/calls/${callId}/completed`, report(count), { headers: engine })
-  t.equal((await send('full', room)).status, 202)
-  const { status, body } = await send('fuller', room + 1)
-  t.equal(status, 422)
-  t.strictSame(body.errors, { body: [tooMany(50_000)] })
-
-  const event = callCompleted('by-event', { assistant_id: id, input_variables: { list: zerosOf(60_000) } })
-  await service.parts.streams.append(event.stream, [proposed(event)], noStream)
-  const read = await eventually(async () => {
-    const found = await call('GET', '/user/call/by-event')
-    return found.status === 200 && found
-  })
-  t.equal(read.body.data.input_variables.list.length, 60_000)
-})
-
-const assistant = (fields: string) => JSON.stringify(newAssistant()).replace(/}$/, `,${fields}}`)
-const lead = (fields: string) => JSON.stringify(newLead({ phone_number: '+15551239990' })).replace(/}$/, `,${fields}}`)
 const many = (count: number, item: string) => `${`${item},`.repeat(count)}0`
-const named = (count: number, value: string, end = '') =>
-  Array.from({ length: count }, (_, index) => `"${index.toString(36)}${end}":${value}`).join()
-const property = '{"name":"n","type":"bool","description":"d"}'
 
-/** By path: fields of a body that is refused. */
-const hostile: Record<string, Array<[title: string, fields: string]>> = {
-  '/user/assistant': [
-    ['170,000 empty items of a schema', `"post_call_schema":[${many(170_000, '{}')}]`],
-    ['a name 10,000 times in a schema', `"post_call_schema":[${many(10_000, property)}]`],
-    ['50,000 variables', `"variables":{${named(50_000, '1')}}`],
-    ['30,000 names that cannot be stored', `"variables":{${named(30_000, '0', '\\u0000')}}`],
-    ['100,000 numbers that lose digits', `"variables":{"n":[${many(100_000, '1e99')}]}`],
-    ['20,000 bad values under a name of 250,000 letters',
-      `"variables":{"${'k'.repeat(250_000)}":[${many(20_000, '"\\u0000"')}]}`],
-    ['a time zone of 500,000 letters', `"timezone":"Europe/${'a/'.repeat(250_000)}"`]
-  ],
-  '/user/lead': [
-    ['100,000 secondary contacts', `"secondary_contacts":[${many(100_000, '{}')}]`],
-    ['15,000 contacts with one number', `"secondary_contacts":[${many(15_000, '{"phone_number":"+15551239999"}')}]`],
-    ['50,000 unknown fields', named(50_000, '1')]
-  ]
-}
-
-for (const [path, bodies] of Object.entries(hostile)) {
-  for (const [title, fields] of bodies) {
-    t.test(title, async (t) => {
-      const before = process.cpuUsage()
-      const body = path === '/user/lead' ? lead(fields) : assistant(fields)
-      const { status, body: answer } = await service.call('POST', path, body)
-      const { user } = process.cpuUsage(before)
-      t.equal(status, 422)
-      t.ok(JSON.stringify(answer).length < 200_000, 'in few words')
-      t.ok(user < 2_500_000, `${user} µs of CPU hold up the others`)
-    })
-  }
+for (const [title, fields] of [
+  ['170,000 empty items of a schema', `"post_call_schema":[${many(170_000, '{}')}]`],
+  ['4,000 bad values under a name of 250,000 letters', `"variables":{"${'k'.repeat(250_000)}":[${many(4_000, '"\\u0000"')}]}`],
+  ['4,900 numbers that lose digits', `"variables":{"n":[${many(4_900, '1e99')}]}`],
+  ['a time zone of 500,000 letters', `"timezone":"Europe/${'a/'.repeat(250_000)}"`]
+] as const) {
+  t.test(`${title} cost little, and are refused in few words`, async (t) => {
+    const before = process.cpuUsage()
+    const { status, body } = await call('POST', '/user/assistant', text().replace(/}$/, `,${fields}}`))
+    const { user } = process.cpuUsage(before)
+    t.equal(status, 422)
+    t.ok(JSON.stringify(body).length < 200_000, 'in few words')
+    t.ok(user < 2_500_000, `${user} µs of CPU hold up the others`)
+  })
 }
 
 t.test('a refusal names the first 500 wrong fields, and says that there are more', async (t) => {
@@ -374,7 +238,7 @@ for (const [name, route] of Object.entries(routes)) {
       const path = `/user/${name}/${body.data.id}`
       const { data } = (await call('GET', path, undefined, { headers: position })).body
       return Object.entries<unknown>(body.data).every(([key, value]) => isDeepStrictEqual(data[key], value))
-    }), { numRuns: runs(25) })
-    t.ok(accepted > 2, `${accepted} were accepted`)
+    }), { numRuns: runs(20) })
+    t.ok(accepted > 0, `${accepted} were accepted`)
   })
 }
