@@ -17,9 +17,9 @@ const complete = (
 ) =>
   () => validateReport(callId, { body: { ...body, ...changes }, ...(refused && { refused }) }, facts, new Date('2026-01-31T12:02:00Z'))
 
-t.test('a call is recorded as it was reported, without fields that nobody knows', async (t) => {
+t.test('a call is recorded as it was reported, without fields that nobody knows, under the id of the path', async (t) => {
   given([]).when(complete()).then(t, [completed()])
-  given([]).when(complete({ note: 'x' } as Partial<CompleteCallBody>)).then(t, [completed()])
+  given([]).when(complete({ note: 'x', call_id: 'c-2' } as Partial<CompleteCallBody>)).then(t, [completed()])
   given([]).when(complete({ transcript: body.transcript.map((turn) => ({ ...turn, mood: 'x' })) }))
     .then(t, [completed()])
 })
@@ -34,16 +34,8 @@ t.test('the same report again changes nothing, whatever the order of its keys', 
 })
 
 t.test('another report for the same call is refused', async (t) => {
-  for (const change of [{ duration: 61 }, { lead_id: null }, { transcript: [] }, {
-    lead_status: 'completed' as const
-  }, { evaluation: null }]) {
+  for (const change of [{ duration: 61 }, { lead_id: null }, { lead_status: 'completed' as const }, { evaluation: null }]) {
     given([completed()]).when(complete(change)).then(t, { code: 'call-differs' })
-  }
-})
-
-t.test('a call_id in the body is ignored like all that the schema does not have: that of the path counts', async (t) => {
-  for (const call_id of [callId, 'c-2', '', 5, null]) {
-    given([]).when(complete({ call_id } as Partial<CompleteCallBody>)).then(t, [completed()])
   }
 })
 

@@ -11,10 +11,7 @@ const noNumber = 'must be a phone number in E.164 format, such as +15551230001'
 const repeated = 'must differ from the other phone numbers of this lead'
 const notOwned = 'must be one of your campaigns'
 
-const badNumbers = [
-  '', '+', '+1', '+0123', '15551230001', `+1${'2'.repeat(15)}`, '+1 555', '+1555-123', '+1555123000१', '+12\n',
-  ' +12', '0015551230001', 'tel:+15551230001'
-]
+const badNumbers = ['', '+1', '+0123', '15551230001', `+1${'2'.repeat(15)}`, '+1 555', '+12\n', 'tel:+15551230001']
 
 const each = (field: string, message: string, ...values: unknown[]): RefusedLead[] =>
   values.map((value) => [{ [field]: value }, { [field]: [message] }])
@@ -24,21 +21,20 @@ function refusedLeads (fresh: () => string): RefusedLead[] {
   const contacts = (count: number) => Array.from({ length: count }, () => ({ phone_number: fresh() }))
   return [
     ...each('phone_number', noNumber, ...badNumbers),
-    ...each('phone_number', 'must be a string', null, 15551230001, true, [], {}),
-    ...each('campaign_id', notOwned, 3, 99, Number.MAX_SAFE_INTEGER),
-    ...each('campaign_id', 'must be at least 1', 0, -1),
-    ...each('campaign_id', 'must be between 1 and 9007199254740991', 2 ** 53, 1e300),
-    ...each('campaign_id', 'must be an integer', '1', 1.5, null, true, [1], {}),
-    ...each('variables', 'must be an object', null, [], 'x', 5),
-    ...each('allow_dupplicate', 'must be true or false', 'true', 1, 0, null),
-    ...each('secondary_contacts', 'must be an array', null, {}, 'x'),
+    ...each('phone_number', 'must be a string', null, 15551230001),
+    ...each('campaign_id', notOwned, 3, Number.MAX_SAFE_INTEGER),
+    ...each('campaign_id', 'must be at least 1', 0),
+    ...each('campaign_id', 'must be an integer', '1', 1.5, null),
+    ...each('variables', 'must be an object', null, []),
+    ...each('allow_dupplicate', 'must be true or false', 'true', 1, null),
+    ...each('secondary_contacts', 'must be an array', null, {}),
     ...each('secondary_contacts', 'must have at most 10 items', contacts(11)),
-    ...[
-      [variables(1_001), 'must have at most 1000 entries'], [{ ['n'.repeat(256)]: 1 }, 'must not have a name of more than 255 characters']
-    ].map(([variables, message]): RefusedLead => [
-      { variables, secondary_contacts: [{ phone_number: fresh(), variables }] },
-      { variables: [String(message)], 'secondary_contacts.0.variables': [String(message)] }
-    ]),
+    [
+      { variables: variables(1_001), secondary_contacts: [{ phone_number: fresh(), variables: { ['n'.repeat(256)]: 1 } }] }, {
+        variables: ['must have at most 1000 entries'],
+        'secondary_contacts.0.variables': ['must not have a name of more than 255 characters']
+      }
+    ],
     ...severalErrors(contacts(2))
   ]
 }
@@ -50,20 +46,13 @@ const severalErrors = (twice: object[]): RefusedLead[] => [
     { phone_number: undefined, campaign_id: undefined },
     { phone_number: ['is required'], campaign_id: ['is required'] }
   ],
-  [
-    { variables: { customer_name: null, email: 5 } },
-    { 'variables.customer_name': ['must be a string'], 'variables.email': ['must be a string'] }
-  ],
-  [{ secondary_contacts: [{}, { phone_number: 'x', variables: { email: 1 } }, null] }, {
+  [{ variables: { customer_name: null }, secondary_contacts: [{}, { phone_number: 'x', variables: { email: 1 } }, null] }, {
+    'variables.customer_name': ['must be a string'],
     'secondary_contacts.0.phone_number': ['is required'],
     'secondary_contacts.1.phone_number': [noNumber],
     'secondary_contacts.1.variables.email': ['must be a string'],
     'secondary_contacts.2': ['must be an object']
   }],
-  [
-    { secondary_contacts: [...twice, ...twice] },
-    { 'secondary_contacts.2.phone_number': [repeated], 'secondary_contacts.3.phone_number': [repeated] }
-  ],
   [
     { phone_number: '+15559990000', secondary_contacts: [{ phone_number: '+15559990000' }] },
     { 'secondary_contacts.0.phone_number': [repeated] }

@@ -81,9 +81,8 @@ t.test('allow_dupplicate allows another one, up to 1,000 of them', async (t) => 
 })
 
 t.test('a deleted number is created anew, as often as it was deleted', async (t) => {
-  const other = created({ lead_id: 101 })
   all([created(), deleted]).when(create()).then(t, [alone()])
-  for (const events of [[created(), deleted, other], [created(), other, deleted], [created(), moved('completed')]]) {
+  for (const events of [[created(), deleted, created({ lead_id: 101 })], [created(), moved('completed')]]) {
     all(events).when(create()).then(t, duplicate)
   }
 })
@@ -159,10 +158,10 @@ t.test('numbers and campaign cannot be changed, and a contact must be one of the
   refused({ secondary_contacts: [{ id: 101, phone_number: number(9) }, { id: 55, phone_number: number(8) }] }, {
     'secondary_contacts.0.phone_number': same, 'secondary_contacts.1.id': ['must be a secondary contact of this lead']
   })
-  refused({ secondary_contacts: [{ id: 101, phone_number: number(1) }, { id: 101, phone_number: number(8) }] },
-    { 'secondary_contacts.1.id': ['must be named once'] })
-  refused({ secondary_contacts: [{ phone_number: number(0) }] },
-    { 'secondary_contacts.0.phone_number': ['must differ from the other phone numbers of this lead'] })
+  refused({ secondary_contacts: [{ id: 101, phone_number: number(1) }, { id: 101, phone_number: number(0) }] }, {
+    'secondary_contacts.1.id': ['must be named once'],
+    'secondary_contacts.1.phone_number': ['must differ from the other phone numbers of this lead']
+  })
 })
 
 t.test('its user sets the status of a lead and of its contacts', async (t) => {

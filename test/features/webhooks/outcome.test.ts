@@ -61,16 +61,15 @@ t.test('a 429, and a 503 that says how long, pause the webhook, from a second to
   t.same(paused(429, 'soon'), [minute, 'too_many_requests'])
   t.same(paused(429, '86400'), [15 * minute, 'too_many_requests'])
   t.same(paused(503, '120'), [2 * minute, 'unavailable'])
-  for (const failures of [0, 1, 8]) t.same(paused(429, '30', failures), [30_000, 'too_many_requests'])
-  for (const past of ['0', new Date(now - minute).toUTCString(), 'Thu, 01 Jan 1970 00:00:00 GMT']) {
-    t.same(paused(503, past), [1_000, 'unavailable'], past)
-  }
+  t.same(paused(429, '30', 8), [30_000, 'too_many_requests'])
+  for (const past of ['0', new Date(now - minute).toUTCString()]) t.same(paused(503, past), [1_000, 'unavailable'], past)
   const dates = ['Sat, 31 Jan 2026 12:10:00 GMT', 'Saturday, 31-Jan-26 12:10:00 GMT', 'Sat Jan 31 12:10:00 2026']
   for (const date of dates) {
     t.same(paused(503, date), [10 * minute, 'unavailable'], `${date}, whatever this machine's time zone is`)
   }
-  const long = ['9'.repeat(20), '9'.repeat(400), '00000000000000000000900', 'Fri, 31 Jan 9999 12:10:00 GMT']
-  for (const given of long) t.same(paused(503, given), [15 * minute, 'unavailable'], 'no number is too large')
+  for (const given of ['9'.repeat(400), 'Fri, 31 Jan 9999 12:10:00 GMT']) {
+    t.same(paused(503, given), [15 * minute, 'unavailable'], 'no number is too large')
+  }
   for (const [status, retryAfter] of [[503], [500, '120'], [502, '120'], [200, '120']] as const) {
     t.equal(paused(status, retryAfter), undefined, `${status} ${retryAfter}`)
   }
@@ -79,10 +78,8 @@ t.test('a 429, and a 503 that says how long, pause the webhook, from a second to
 
 t.test('a Retry-After that is not readable is none', async (t) => {
   const odd = [
-    '-1', '-9999999999', '+60', '1.5', '60.0', '60,0', '60, 120', '60;', '', ' ', 'soon', 'NaN', 'Infinity', '1e3',
-    '5 minutes', '0x10', '\u0664\u0665', 'Thu', 'Mon, 99 Foo 2026 00:00:00 GMT', 'Sat, 31 Jan 2026 99:10:00 GMT',
-    'Sat, 31 Jan 2026 12:10:00 PST', 'Sat, 31 Jan 2026 12:10:00 +0100', 'Sat, 31 Jan 2026 12:10:00 +0100 GMT',
-    'Sat, 31 Jan 2026 12:10:00', '2026-01-31T12:10:00Z', '1769861400000ms'
+    '-1', '+60', '1.5', '60, 120', '', 'soon', 'Infinity', '1e3', '0x10', '\u0664\u0665', 'Mon, 99 Foo 2026 00:00:00 GMT',
+    'Sat, 31 Jan 2026 12:10:00 +0100', 'Sat, 31 Jan 2026 12:10:00', '2026-01-31T12:10:00Z'
   ]
   for (const header of odd) t.same(judged(answer(503, header)), { status: 'retry', inMs: 5_000 }, header)
 })
@@ -95,7 +92,7 @@ t.test('the default schedule is the one of Standard Webhooks: ten attempts over 
 
 t.test('a schedule lists waits with a unit', async (t) => {
   t.same(parseSchedule('0s, 250ms,5s,2m,1h,1d'), [0, 250, 5_000, 120_000, 3_600_000, 86_400_000])
-  const wrong = ['', '5', '5s,', '-5s', '1.5s', '5 s', '5s;6s', '31d', '9999999999s', 'constructor', '1s,'.repeat(50) + '1s']
+  const wrong = ['', '5', '5s,', '-5s', '1.5s', '5s;6s', '31d', 'constructor', '1s,'.repeat(50) + '1s']
   for (const text of wrong) t.throws(() => parseSchedule(text), /^must /, text.slice(0, 20))
 })
 
