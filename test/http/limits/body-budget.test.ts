@@ -57,9 +57,9 @@ async function slow (sender: Record<string, string>, bytes = 0): Promise<Slow> {
   return { socket, received: () => received }
 }
 
-async function allSlow (senders: Array<Record<string, string>>, bytes = 0): Promise<Slow[]> {
+async function allSlow (senders: string[], bytes = 0): Promise<Slow[]> {
   const slows: Slow[] = []
-  for (const sender of senders) slows.push(await slow(sender, bytes))
+  for (const user of senders) slows.push(await slow({ 'X-User': user }, bytes))
   return slows
 }
 
@@ -81,14 +81,14 @@ t.test('one user beyond a quarter is a 429 that says when to try again, and othe
 })
 
 t.test('a body that does not come costs 8 KiB and holds up nobody, not even its own user', async (t) => {
-  const slows = await allSlow(Array.from({ length: 10 }, () => ({ 'X-User': '1' })))
+  const slows = await allSlow(Array<string>(10).fill('1'))
   t.equal((await post('/at-once', '1', 5 * kib)).status, 200)
   t.equal((await post('/at-once', '2', 45 * kib)).status, 200)
   end(slows)
 })
 
 t.test('many users with slow bodies: who takes most is refused, and nobody else', async (t) => {
-  const slows = await allSlow(['1', '2', '3', '4', '5', '1', '2', '3', '4', '5'].map((user) => ({ 'X-User': user })), 40 * kib)
+  const slows = await allSlow(['1', '2', '3', '4', '5', '1', '2', '3', '4', '5'], 40 * kib)
   await eventually(() => slows.some(isRefused))
   t.equal((await post('/at-once', '6', 20 * kib)).status, 200, 'a stranger to all of that goes on')
   t.equal((await post('/at-once', '7', 40 * kib)).status, 200)
@@ -113,7 +113,6 @@ t.test('a body that is refused, or whose sender leaves, takes no share with it',
     t.equal((await post('/at-once', '1', 60 * kib)).status, 413)
     const malformed = { method: 'POST', headers: headers('1'), body: '{'.repeat(40 * kib) }
     t.equal((await fetch(`${url}/at-once`, malformed)).status, 400)
-    t.equal((await post('/at-once', '1', 45 * kib)).status, 200)
+    for (let nth = 0; nth < 5; nth++) t.equal((await post('/at-once', '1', 45 * kib)).status, 200)
   }
-  for (let round = 0; round < 20; round++) t.equal((await post('/at-once', '1', 45 * kib)).status, 200)
 })

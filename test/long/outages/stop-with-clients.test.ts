@@ -59,7 +59,7 @@ async function stopsWith (t: Test, process: Ringledger, url: string, paths: type
 }
 
 for (const [role, paths] of Object.entries({ start: ofApi, api: ofApi, projector: ofOthers, worker: ofOthers })) {
-  t.test(`${role} ends in time while ten kinds of connections are open`, async (t) => {
+  t.test(`${role} ends in time while all kinds of connections are open`, async (t) => {
     const process = ringledger(t, [role], { ...env, DATA_DIR: dataDir(t) })
     await stopsWith(t, process, await process.says(listeningUrl), paths)
   })

@@ -39,13 +39,6 @@ const post = (client: Client, path: string, ...headers: string[]) =>
 
 const unanswered: Opened = { answers: () => 0 }
 
-/** Sends `text` again and again until the connection ends. */
-function trickle ({ socket }: Client, text: string): Opened {
-  const timer = setInterval(() => socket.write(text), 50)
-  socket.once('close', () => clearInterval(timer))
-  return unanswered
-}
-
 const answered = async ({ got }: Client, count: number) => await eventually(() => read(got()).whole >= count)
 
 const kinds: Record<string, (client: Client) => Opened | Promise<Opened>> = {
@@ -61,30 +54,18 @@ const kinds: Record<string, (client: Client) => Opened | Promise<Opened>> = {
     return unanswered
   },
 
-  trickling (client) {
-    client.socket.write(begun(`GET ${client.small} HTTP/1.1`, client, 'X-Long: '))
-    return trickle(client, 'x')
-  },
-
   CSV (client) {
     client.socket.write(post(client, client.csv, 'Content-Type: text/csv', 'Transfer-Encoding: chunked'))
     client.socket.write('e\r\nphone_number\r\n\r\n')
-    return trickle(client, 'e\r\n+155512300010\n\r\n')
+    const timer = setInterval(() => client.socket.write('e\r\n+155512300010\n\r\n'), 50)
+    client.socket.once('close', () => clearInterval(timer))
+    return unanswered
   },
 
   async 'keep-alive idle' (client) {
     client.socket.write(get(client, client.small))
     await answered(client, 1)
     return { answers: () => 1 }
-  },
-
-  async 'keep-alive used' (client) {
-    let asked = 0
-    const ask = () => { if (client.socket.write(get(client, client.small))) asked++ }
-    client.socket.on('data', () => { if (read(client.got()).whole === asked && !isLast(client.got())) ask() })
-    ask()
-    await answered(client, 2)
-    return { answers: () => isLast(client.got()) ? asked : asked - 1 } // a request may cross the end of its connection
   },
 
   async 'slow reader' (client) {
@@ -98,12 +79,6 @@ const kinds: Record<string, (client: Client) => Opened | Promise<Opened>> = {
     const request = get(client, client.small)
     client.socket.write(request.slice(0, -2))
     return { onStop: () => client.socket.write(`\r\n${request}${request}`), answers: () => 3 }
-  },
-
-  async upgrade (client) {
-    client.socket.write(get(client, client.small, 'Connection: Upgrade', 'Upgrade: websocket'))
-    await answered(client, 1)
-    return { answers: () => 1 }
   }
 }
 
@@ -125,8 +100,6 @@ export async function openConnections (t: Teardown, place: Place): Promise<Conne
     return { kind, onStop, ended }
   }))
 }
-
-const isLast = (got: string) => /^connection: close\r$/im.test(got)
 
 function read (got: string): { whole: number, rest: string } {
   for (let [whole, at] = [0, 0]; ; whole++) {
