@@ -24,7 +24,6 @@ t.test('it is valid AsyncAPI 3.0', async (t) => {
   const check = ajv.compile(specs.schemas['3.0.0'])
   check(document)
   t.same(check.errors, null)
-  t.notOk(check({ ...document, channels: { call: { address: 5 } } }), 'the validator does refuse')
   for (const [, ref = ''] of text.matchAll(/\$ref: "?#\/([\w/]+)/g)) {
     t.ok(ref.split('/').reduce((part, key) => part?.[key], document), `${ref} is there`)
   }

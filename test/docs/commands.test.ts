@@ -17,18 +17,6 @@ function commandsIn (file: string, text: string): Named[] {
     .map(([found]) => ({ file, command: endOf(found) }))
 }
 
-/** The first column of the table of commands in README.md, which leaves `ringledger` away. */
-function commandsInTable (file: string, text: string): Named[] {
-  const [table = ''] = /^\| command \| does \|\n\| --- \| --- \|\n\| `start`[^]*?\n\n/m.exec(text) ?? []
-  return table.split('\n').flatMap((row) => {
-    const spans = [...(/^\| (.*?[^\\]) \|/.exec(row)?.[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code.replaceAll('\\|', '|'))
-    const [first = ''] = spans
-    // `projections list`, `show`: the later ones stand in the group of the first
-    const group = first.split(' ').slice(0, -1).filter((word) => /^[a-z]/.test(word)).join(' ')
-    return spans.map((code, index) => ({ file, command: `ringledger ${index > 0 && /^[a-z]+$/.test(code) && group !== '' ? `${group} ` : ''}${code}` }))
-  })
-}
-
 const endOf = (command: string) => (/^(?:'[^']*'|"[^"]*"|[^|;&><)'"`]|\|(?=\w))*/.exec(command)?.[0] ?? '').replace(/ … .*| …$/, '').trim()
 
 const program = commandLine()
@@ -42,11 +30,6 @@ function alternatives (words: string[]): string[][] {
   if (at === -1) return [words]
   return (words[at] ?? '').split('|').flatMap((word) => alternatives([...words.slice(0, at), word, ...words.slice(at + 1)]))
 }
-
-/** Every command that does something, as `ringledger projections list`. */
-const leavesOf = (command: Command, path: string): string[] => command.commands.length === 0
-  ? [path]
-  : command.commands.flatMap((each) => leavesOf(each, `${path} ${each.name()}`))
 
 function problemsOf (program: Command, words: string[]): string[] {
   let command = program
@@ -80,15 +63,6 @@ t.test('every command of ringledger that a document names is there, with the opt
   for (const { file, command } of ours) {
     if (!madeUp.some((start) => command.startsWith(start))) t.same(problemsWith(command), [], `${file}: ${command}`)
   }
-})
-
-t.test('the table of commands in the README is the command line', async (t) => {
-  const rows = commandsInTable('README.md', readFileSync('README.md', 'utf8'))
-  t.ok(rows.length > 25, `${rows.length} are found`)
-  for (const { command } of rows) t.same(problemsWith(command), [], command)
-  const shown = rows.flatMap(({ command }) => alternatives(command.split(' '))).map((words) => words.join(' '))
-  const isShown = (command: string) => shown.some((each) => `${each} `.startsWith(`${command} `))
-  t.same(leavesOf(program, 'ringledger').filter((command) => !isShown(command)), [], 'that the table leaves out')
 })
 
 t.test('every file that a document names is there', async (t) => {

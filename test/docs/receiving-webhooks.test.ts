@@ -49,11 +49,10 @@ t.test('the timetable in the guide is the default schedule', async (t) => {
 
 t.test('the vectors are what the worker signs; npm run docs:webhooks writes them anew', async (t) => {
   t.equal(await readFile(vectorFile, 'utf8'), vectorText())
-  t.equal(new Set(vectors.map(({ name }) => name)).size, vectors.length)
   for (const { name, body, valid } of vectors) if (valid) t.same(webhookProblems(body), [], name)
 })
 
-t.test('the standardwebhooks package judges every vector as it says', async (t) => {
+t.test('the standardwebhooks package, and the code of the guide in TypeScript, judge every vector as it says', async (t) => {
   t.teardown(() => mock.timers.reset())
   for (const vector of vectors) {
     mock.timers.reset()
@@ -61,17 +60,8 @@ t.test('the standardwebhooks package judges every vector as it says', async (t) 
     const verify = () => new Webhook(vector.secret).verify(Buffer.from(vector.body), headersOf(vector))
     if (vector.valid) t.same(verify(), JSON.parse(vector.body), vector.name)
     else t.throws(verify, vector.name)
-  }
-})
-
-t.test('and so does the code of the guide, in TypeScript; test:long has the other languages', async (t) => {
-  for (const vector of vectors) {
     t.equal(isSigned(vector.secret, headersOf(vector), Buffer.from(vector.body), vector.now), vector.valid, vector.name)
   }
-  const [{ secret = '', body = '', now = 0 } = {}] = vectors
-  t.equal(isSigned(secret, {}, Buffer.from(body), now), false, 'without headers')
-  t.notOk(vectors.some((vector) =>
-    isSigned(vector.secret, headersOf(vector), Buffer.from(vector.body))), 'by the present time all are too old')
 })
 
 t.test('the receiver of the guide takes what the worker sends, and is sent again what it could not keep', async (t) => {

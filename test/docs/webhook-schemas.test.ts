@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import t from 'tap'
 import { webhookPayload, webhookTest } from '../../src/http/docs/examples.js'
-import { receiverSchema, receiverSchemaText, schemaFiles, webhookProblems } from '../support/documents/webhook-schemas.js'
+import { receiverSchemaText, schemaFiles, webhookProblems } from '../support/documents/webhook-schemas.js'
 
 const types = ['call.completed', 'webhook.test'] as const
 if (process.env.TAP_SNAPSHOT === '1') {
@@ -23,30 +23,6 @@ t.test('the schemas need nothing from elsewhere and no keyword of ours', async (
   }
 })
 
-interface Schema {
-  $ref?: string
-  description?: string
-  properties?: Record<string, Schema>
-  $defs?: Record<string, Schema>
-}
-
-function * fieldsIn (value: unknown): Generator<[name: string, Schema]> {
-  if (typeof value !== 'object' || value === null) return
-  yield * Object.entries((value as Schema).properties ?? {})
-  for (const part of Object.values(value)) yield * fieldsIn(part)
-}
-
-t.test('every field of a webhook is described', async (t) => {
-  for (const type of types) {
-    const schema: Schema = receiverSchema(type)
-    const fields = [...fieldsIn(schema)]
-    t.ok(fields.length >= 5)
-    for (const [name, { $ref = '', description }] of fields) {
-      t.ok(description ?? schema.$defs?.[$ref.replace('#/$defs/', '')]?.description, `${type} ${name}`)
-    }
-  }
-})
-
 t.test('bodies fit the schema of their type', async (t) => {
   const { data, ...envelope } = webhookPayload
   for (const body of [webhookPayload, webhookTest, { ...webhookPayload, new_field: 1 }]) {
@@ -55,17 +31,9 @@ t.test('bodies fit the schema of their type', async (t) => {
   t.same(
     webhookProblems(JSON.stringify({ ...envelope, data: { call_id: 'c-1', status: 'completed', truncated: true } })), []
   )
-  for (const name of [
-    'call_id', 'status', 'assistant', 'lead', 'transcript', 'transcript_turns', 'extracted_variables'
-  ] as const) {
-    t.match(
-      webhookProblems(JSON.stringify({ ...envelope, data: { ...data, [name]: undefined } })),
-      [new RegExp(name)],
-      `a whole call has ${name}`
-    )
+  for (const name of ['call_id', 'assistant', 'transcript', 'extracted_variables'] as const) {
+    t.match(webhookProblems(JSON.stringify({ ...envelope, data: { ...data, [name]: undefined } })), [new RegExp(name)])
   }
   t.match(webhookProblems(JSON.stringify({ ...envelope, data: { ...data, status: 'done' } })), [/status/])
-  const { assistant, ...others } = webhookTest.data
-  t.match(webhookProblems(JSON.stringify({ ...webhookTest, data: others })), [/assistant/])
   t.same(Object.keys(webhookTest.data), Object.keys(data), 'a test has every field of a call')
 })
