@@ -192,26 +192,4 @@ t.test('an attempt whose claim lost its answer is made again at once, and one th
   await reconcile()
   await eventually(async () => await statusOf(r, id) === 'delivered')
   t.same([slow.received.length, hook.received.length], [1, 1])
-
-  await r.add(1, { to: slow.url })
-  sender.wake(['1'])
-  await eventually(() => late.length === 2)
-  losesAnswer = true
-  await r.add(1, { assistant: 2, to: hook.url })
-  sender.wake(['2'])
-  await eventually(async () => await workers() === before + 1)
-  await r.pool.query('DELETE FROM ledger.webhook_workers WHERE id = (SELECT min(id) FROM ledger.webhook_workers WHERE id > $1)',
-    [r.worker])
-  await eventually(() => late[1]?.closed) // others make it again
-
-  await t.test('an attempt that our own fault delays waits for a minute at first, however many attempts there were', async (t) => {
-    await r.pool.query("INSERT INTO ledger.webhook_secrets (user_id, key_id, sealed) VALUES ('2', 'unknown', '')")
-    const [faulty = ''] = await r.add(1, { assistant: 3, user: '2', to: hook.url })
-    for (const [nth, due_in] of [60, 120].entries()) {
-      await r.pool.query('UPDATE ledger.webhook_due SET n = 4, due_at = now() WHERE assistant_id = 3')
-      sender.wake(['3'])
-      await eventually(async () => (await r.rows('webhook_attempts', `delivery_id = '${faulty}'`)).length > nth)
-      t.match(await r.delivery(faulty), { due_in })
-    }
-  })
 })
