@@ -1,52 +1,26 @@
 // The dispatcher writes markers while it works, and nothing is sent beside a database that wrote a later one.
-import { randomBytes, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { writeMarker } from '../../../src/recovery/markers.js'
 import { decode, markerStream } from '../../../src/domain/events.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { resumeWebhooks } from '../../../workers/operate/resume.js'
 import { startWorkers } from '../../../workers/start.js'
-import { assistantCreated, callCompleted, proposed, type Told } from '../../support/events/call-events.js'
+import { assistantCreated, assistantTo, callCompleted } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { receiver } from '../../support/receivers/receiver.js'
-import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { keptGuard } from '../../support/workers/worker-site.js'
-import { scratchPostgres } from '../../support/back-ends/back-ends.js'
-
-const postgres = await scratchPostgres(t)
-let logs = 0
+import { keptGuard, workerSite } from '../../support/workers/worker-site.js'
 
 /** Workers on a database and a log of their own. */
 async function working (t: Test, markEveryMs: number) {
-  const ledger = await scratchLedger(t)
-  const streams = new EventLog((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).connection)
+  const { deps, tell } = await workerSite(t, { markEveryMs })
   const log = keepingLog()
   const start = async () => {
-    const workers = await startWorkers({
-      ...ledger,
-      streams,
-      logGuard: keptGuard(t, { ...ledger, streams, log, behindEveryMs: 50 }),
-      holder: randomUUID(),
-      log,
-      webhook: { schedule: [0], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'], retentionDays: 90 },
-      keys: { current: randomBytes(32), previous: [] },
-      version: '1.2.3',
-      reconcileEveryMs: 100,
-      markEveryMs
-    })
+    const workers = await startWorkers({ ...deps, log, logGuard: keptGuard(t, { ...deps, log, behindEveryMs: 50 }) })
     t.teardown(() => workers.stop())
     return workers
   }
-  return {
-    ...ledger,
-    streams,
-    log,
-    start,
-    tell: (told: Told) => streams.append(told.stream, [proposed(told)], noStream),
-    markers: () => streams.read(markerStream)
-  }
+  return { ...deps, log, start, tell, markers: () => deps.streams.read(markerStream) }
 }
 
 t.test('there is a marker at the start, some time after events, and at the end; none without events', async (t) => {
@@ -70,7 +44,7 @@ t.test('workers stop sending when another database writes a marker, until an ope
   const { start, tell, streams, log, pool } = await working(t, 100)
   const hook = await receiver(t)
   await start()
-  await tell(assistantCreated(1, { is_webhook_active: true, webhook_url: hook.url }))
+  await tell(assistantTo(hook.url))
   await tell(callCompleted('c-1'))
   await eventually(() => hook.received.length === 1)
   const { pool: other } = await scratchLedger(t)
