@@ -5,10 +5,7 @@ import t, { type Test } from 'tap'
 import { resolveName } from '../../../workers/deliver/guard.js'
 import { openPoster, type Poster } from '../../../workers/deliver/post.js'
 import type { Result } from '../../../src/features/webhooks/outcome.js'
-import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
-import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { dnsStub, type DnsAnswer, type DnsStub, type Question } from './servers.js'
-import { eventually } from '../../support/eventually.js'
 import { privateHosts, zoned } from '../../support/receivers/private-hosts.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
 
@@ -38,12 +35,6 @@ function poster (t: Test, allowCidrs: string[] = [], dns?: DnsStub): Poster {
 
 const send = (by: Poster, url: string, timeoutMs = 5_000): Promise<Result> =>
   by.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs, signal: never })
-
-t.test('the trap is a trap: a poster that may reach it is caught', async (t) => {
-  const { port, visitors } = await trap(t)
-  await send(poster(t, ['127.0.0.0/8']), `http://127.0.0.1:${port}/`)
-  t.equal(visitors(), 1)
-})
 
 t.test('an address in any spelling, with a user name, a path or over https', async (t) => {
   const { port, visitors } = await trap(t)
@@ -113,24 +104,10 @@ t.test('rebinding: a name is resolved once, and only the checked address is conn
 
 t.test('a redirect, wherever it leads', async (t) => {
   const { port, visitors } = await trap(t)
-  for (const status of [301, 302, 303, 307, 308]) {
-    for (const location of [`http://127.0.0.1:${port}/`, `//127.0.0.1:${port}/`, `http://localhost:${port}/`]) {
-      const hook = await receiver(t, answers(status, { location, refresh: `0; url=${location}` }))
-      t.match(await send(poster(t, ['127.0.0.0/8']), hook.url), { kind: 'answer', status })
-    }
+  const location = `http://127.0.0.1:${port}/`
+  for (const status of [302, 307]) {
+    const hook = await receiver(t, answers(status, { location, refresh: `0; url=${location}` }))
+    t.match(await send(poster(t, ['127.0.0.0/8']), hook.url), { kind: 'answer', status })
   }
-  t.equal(visitors(), 0)
-})
-
-t.test('a URL that was changed after creation, by an event', async (t) => {
-  const { port, visitors } = await trap(t)
-  const hook = await receiver(t, answers(500), '127.0.0.9')
-  const r = await deliveryRig(t, { waits: [0, 50, 3_600_000], allowCidrs: ['127.0.0.9/32'] })
-  await r.tell(assistantTo(hook.url), callCompleted('c-1'))
-  await eventually(() => hook.received.length === 1)
-  await r.tell(assistantUpdated(1, { webhook_url: `http://[::ffff:127.0.0.1]:${port}/` }), callCompleted('c-2'))
-  await eventually(async () => (await r.attempts()).filter(({ outcome }) => outcome === 'blocked').length >= 2)
-  const tried = await r.deliveries()
-  t.match(tried, [{ status: 'scheduled' }, { status: 'scheduled' }], 'it is tried again, like any failure')
   t.equal(visitors(), 0)
 })

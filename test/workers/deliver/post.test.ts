@@ -1,24 +1,12 @@
 // One request to a receiver: its deadline, the answer that is kept, and the names of failures.
 import t from 'tap'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Result } from '../../../src/features/webhooks/outcome.js'
 import { type Poster, openPoster } from '../../../workers/deliver/post.js'
 import { type Resolve, resolveName } from '../../../workers/deliver/guard.js'
 import { dnsStub, rawServer } from './servers.js'
-import { type Answer, answers, receiver } from '../../support/receivers/receiver.js'
+import { answers, receiver } from '../../support/receivers/receiver.js'
 import type { Teardown } from '../../support/teardown.js'
-
-/** Sets variables of the environment until the test is over. */
-function setEnvironment (t: Teardown, variables: Record<string, string>): void {
-  for (const [name, value] of Object.entries(variables)) {
-    const before = process.env[name]
-    t.teardown(() => {
-      if (before === undefined) Reflect.deleteProperty(process.env, name)
-      else process.env[name] = before
-    })
-    process.env[name] = value
-  }
-}
 
 const loopback = { allowCidrs: ['127.0.0.0/8'] }
 const never = new AbortController().signal
@@ -31,13 +19,6 @@ function poster (t: Teardown, guard: { allowCidrs: string[] } = loopback, resolv
 
 const message = { headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":"é"}'), signal: never }
 const send = (by: Poster, url: string, timeoutMs = 5_000): Promise<Result> => by.post({ ...message, url, timeoutMs })
-
-/** A body that never ends. */
-const endless = (status: number, headers: Record<string, string> = {}): Answer => (response) => {
-  response.writeHead(status, headers)
-  const timer = setInterval(() => response.write('x'), 20)
-  response.on('close', () => clearInterval(timer))
-}
 
 t.test('the body arrives byte for byte, and the answer is returned', async (t) => {
   const hook = await receiver(t, answers(503, { 'retry-after': '7' }, 'busy\0'))
@@ -70,11 +51,9 @@ t.test('headers up to 64 KiB are an answer', async (t) => {
 })
 
 t.test('the status line counts, whatever is wrong with what comes after it', async (t) => {
-  const lengths = ['content-length: 2\r\ncontent-length: 2', 'content-length: 2\r\ntransfer-encoding: chunked',
-    'transfer-encoding: chunked\r\ncontent-length: 2', 'content-length: 2, 2', 'content-length: +2', 'content-length:']
-  const others = ['content-length : 2', 'no colon', 'x: a\u0001b', 'x: y\nz: 1']
+  const heads = ['content-length: 2\r\ntransfer-encoding: chunked', 'content-length: +2', 'no colon', 'x: a\u0001b']
   const by = poster(t)
-  for (const head of [...lengths, ...others]) {
+  for (const head of heads) {
     const hook = await rawServer(t, (socket) => socket.on('data', () =>
       socket.write(`HTTP/1.1 503 Busy\r\nRetry-After: 7\r\n${head}\r\n\r\nok\0`)))
     for (const nth of [1, 2]) {
@@ -86,33 +65,19 @@ t.test('the status line counts, whatever is wrong with what comes after it', asy
 })
 
 t.test('a packed answer is shown unpacked, as far as it is kept', async (t) => {
-  const packs = { gzip: gzipSync, 'X-Gzip': gzipSync, deflate: deflateSync, br: brotliCompressSync }
-  for (const [encoding, pack] of Object.entries(packs)) {
-    const hook = await receiver(t, (response) => { response.writeHead(500, { 'content-encoding': encoding }).end(pack('é: no')) })
-    t.match(await send(poster(t), hook.url), { kind: 'answer', status: 500, excerpt: 'é: no', truncated: false }, encoding)
+  const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024, 'x'))
+  for (const [encoding, body, wanted] of [
+    ['X-Gzip', gzipSync('é: no'), { excerpt: 'é: no', truncated: false }],
+    ['br', brotliCompressSync('é: no'), { excerpt: 'é: no', truncated: false }],
+    ['gzip', bomb, { excerpt: 'x'.repeat(16 * 1024), truncated: true }],
+    ['gzip', 'plain', { excerpt: 'plain' }]
+  ] as const) {
+    const hook = await receiver(t, (response) => { response.writeHead(500, { 'content-encoding': encoding }).end(body) })
+    t.match(await send(poster(t), hook.url), { kind: 'answer', status: 500, ...wanted }, encoding)
   }
-  const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024, 'x'))
-  const hook = await receiver(t, (response) => { response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb) })
-  t.match(await send(poster(t), hook.url), { status: 200, excerpt: 'x'.repeat(16 * 1024), truncated: true })
-  const odd = await receiver(t, (response) => { response.writeHead(200, { 'content-encoding': 'gzip' }).end('plain') })
-  t.match(await send(poster(t), odd.url), { status: 200, excerpt: 'plain' })
 })
 
-t.test('a refusal of TLS is one line in words', async (t) => {
-  const plain = await rawServer(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-  const result = await send(poster(t), plain.url.replace('http:', 'https:'))
-  t.match(result, { kind: 'failure', stage: 'tls', message: /^the TLS handshake failed: [a-z0-9 ]+$/ })
-})
-
-t.test('the first of two Retry-After counts', async (t) => {
-  const hook = await rawServer(t, (socket) => socket.on('data', () =>
-    socket.end('HTTP/1.1 503 x\r\nretry-after: 7\r\nretry-after: 9\r\ncontent-length: 0\r\n\r\n')))
-  t.match(await send(poster(t), hook.url), { status: 503, retryAfter: '7' })
-})
-
-t.test('one deadline cuts headers that do not come and counts as a time-out', async (t) => {
-  const silent = await receiver(t, () => {})
-  t.match(await send(poster(t), silent.url, 200), { kind: 'failure', stage: 'timeout' })
+t.test('one deadline cuts headers that do not end and counts as a time-out', async (t) => {
   const drip = await rawServer(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\n')
     const timer = setInterval(() => socket.write('x-drip: 1\r\n'), 20)
@@ -152,17 +117,18 @@ t.test('a request that timed out while it connected is not sent when the connect
 })
 
 t.test('an answer stands although its body never ends', async (t) => {
-  for (const [status, headers, told] of [[202, {}, {}], [429, { 'retry-after': '60' }, { retryAfter: '60' }]] as const) {
-    const hook = await receiver(t, endless(status, headers))
-    t.match(await send(poster(t), hook.url, 1_500), { kind: 'answer', status, truncated: true, ...told })
-  }
+  const hook = await receiver(t, (response) => {
+    response.writeHead(429, { 'retry-after': '60' })
+    const timer = setInterval(() => response.write('x'), 20)
+    response.on('close', () => clearInterval(timer))
+  })
+  t.match(await send(poster(t), hook.url, 1_000), { kind: 'answer', status: 429, truncated: true, retryAfter: '60' })
 })
 
 t.test('failures are named by where they happened', async (t) => {
   const reset = await rawServer(t, (socket) => socket.on('data', () => socket.resetAndDestroy()))
   t.match(await send(poster(t), reset.url), { kind: 'failure', stage: 'connection' })
   t.match(await send(poster(t), 'http://127.0.0.1:1024/'), { kind: 'failure', stage: 'connect' })
-  t.match(await send(poster(t), reset.url.replace('http:', 'https:')), { kind: 'failure' })
   const junk = await rawServer(t, (socket) => socket.on('data', () => socket.end('not http at all\r\n\r\n')))
   t.match(await send(poster(t), junk.url), { kind: 'failure', stage: 'connection' })
   const nameless = poster(t, loopback, async () => [])
@@ -172,16 +138,9 @@ t.test('failures are named by where they happened', async (t) => {
 t.test('proxies of the environment are ignored', async (t) => {
   const proxy = await receiver(t)
   const hook = await receiver(t)
-  const named = { http_proxy: proxy.url, HTTP_PROXY: proxy.url, ALL_PROXY: proxy.url }
-  setEnvironment(t, { ...named, NODE_USE_ENV_PROXY: '1' })
+  const named = { http_proxy: proxy.url, HTTP_PROXY: proxy.url, ALL_PROXY: proxy.url, NODE_USE_ENV_PROXY: '1' }
+  Object.assign(process.env, named)
+  t.teardown(() => { for (const name of Object.keys(named)) Reflect.deleteProperty(process.env, name) })
   t.match(await send(poster(t), hook.url), { status: 200 })
   t.equal(proxy.connections(), 0)
-})
-
-t.test('a signal hands the attempt over: nothing is told about it', async (t) => {
-  const silent = await receiver(t, () => {})
-  const stop = new AbortController()
-  const sending = poster(t).post({ ...message, url: silent.url, timeoutMs: 5_000, signal: stop.signal })
-  stop.abort(new Error('stopping'))
-  await t.rejects(sending, /stopping/)
 })
