@@ -1,6 +1,6 @@
 // Periodic work of one process of many: a pass that does not end gives the lease back, one that fails backs off alone.
 import { once } from 'node:events'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openPool } from '../../src/postgres/pool.js'
 import { runPeriodic } from '../../workers/periodic.js'
@@ -13,10 +13,15 @@ const { pool, databaseUrl } = await scratchLedger(t)
 interface Told { err?: unknown, task?: string }
 const logTo = (told: Told[]) => ({ warn: (details: Told) => { told.push(details) } })
 
-t.test('a pass that waits for a dead connection is given up with the lease, and another process goes on', async (t) => {
+/** A pool whose connections go through a proxy. */
+async function proxied (t: Test, applicationName: string) {
   const proxy = await tcpProxy(t, Number(new URL(databaseUrl).port))
-  const behindProxy = Object.assign(new URL(databaseUrl), { port: String(proxy.port) }).href
-  const stranded = openPool(behindProxy, { applicationName: 'stranded', onError: () => {} })
+  const behind = Object.assign(new URL(databaseUrl), { port: String(proxy.port) }).href
+  return { proxy, pool: openPool(behind, { applicationName, onError: () => {} }) }
+}
+
+t.test('a pass that waits for a dead connection is given up with the lease, and another process goes on', async (t) => {
+  const { proxy, pool: stranded } = await proxied(t, 'stranded')
   const stopping = new AbortController()
   t.teardown(async () => {
     stopping.abort()
@@ -68,9 +73,7 @@ t.test('a task that fails is tried again, and neither it nor one that hangs dela
 })
 
 t.test('after an outage of Postgres the next pass comes within seconds, however seldom passes are made', async (t) => {
-  const proxy = await tcpProxy(t, Number(new URL(databaseUrl).port))
-  const behindProxy = Object.assign(new URL(databaseUrl), { port: String(proxy.port) }).href
-  const cutOff = openPool(behindProxy, { applicationName: 'cut off', onError: () => {} })
+  const { proxy, pool: cutOff } = await proxied(t, 'cut off')
   const stopping = new AbortController()
   const told: Told[] = []
   let passes = 0

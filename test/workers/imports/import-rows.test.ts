@@ -1,7 +1,6 @@
 // Rows of an import are done side by side, in bounded numbers, those of one contact in their order.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { firstOfRow } from '../../../src/http/field-errors.js'
 import { withinBytes, type SentRow } from '../../../workers/imports/rows.js'
 import { importRows } from '../../../workers/imports/lead-imports.js'
 
@@ -53,12 +52,4 @@ t.test('errors beyond the bytes of an import are counted, not kept', async (t) =
   const { outcomes, bytes } = withinBytes([invalid, { outcome: 'duplicate' }, invalid, invalid], 40, 110)
   t.strictSame(outcomes, [invalid, { outcome: 'duplicate' }, invalid, { outcome: 'invalid', errors: null }])
   t.equal(bytes, 40 + 2 * JSON.stringify(invalid.errors).length)
-})
-
-t.test('a row that is refused twice tells of all that it does not name', async (t) => {
-  const refused = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`variables.${n}`, ['is wrong']]))
-  const once = firstOfRow(refused)
-  t.match([Object.keys(once).length, once.row], [6, ['has 4 more errors']])
-  t.match(firstOfRow({ ...once, secondary_contacts: ['is wrong'] }).row, ['has 5 more errors'])
-  t.strictSame(firstOfRow({ row: ['has 2 cells'] }), { row: ['has 2 cells'] })
 })

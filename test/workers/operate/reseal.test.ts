@@ -97,12 +97,6 @@ t.test('reseal encrypts all with the current key; secrets and kept answers stay 
   t.match((await runWarm(['secrets', 'reseal'], env)).stderr, 'already')
 })
 
-t.test('the current key may stand among the former ones: nothing is encrypted anew for it', async (t) => {
-  const keys = keysOf(third, third, second)
-  t.same(await needed(keys), [{ place: 1, texts: 0, persons: 0 }, { place: 2, texts: 0, persons: 0 }])
-  t.equal(await reseal({ pool, keys }), 0)
-})
-
 t.test('headers of a webhook whose key is lost refuse a start, as secrets do', async (t) => {
   await setHeaders(keysOf(randomBytes(32).toString('base64')))
   await t.rejects(refuseLostKeys(pool, keysOf(third)), /secrets or headers of webhooks.*SECRET_KEY_PREVIOUS/)

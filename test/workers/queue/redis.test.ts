@@ -4,7 +4,6 @@ import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { closedPort } from '@ringledger/embedded-postgres/testing'
 import { redisBackEnd } from '../../../workers/queue/redis.js'
-import { whyAway } from '../../../workers/queue/redis-trouble.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 import { assistantTo, callsOf } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
@@ -28,15 +27,6 @@ t.test('one that does not answer is one line with its setting, and no stack', as
   const reason = `connect ECONNREFUSED 127.0.0.1:${closedPort}`
   const mend = 'Check that it runs, and that REDIS_URL leads to it, with rediss:// only where it takes TLS.'
   t.strictSame(lines, [`Redis at 127.0.0.1:${closedPort} did not answer: ${reason}. ${mend}{}`])
-})
-
-t.test('each reason has its own mend', async (t) => {
-  const mendOf = (message: string, code = '') => whyAway('redis://h', Object.assign(new Error(message), { code })).mend
-  t.match(mendOf('WRONGPASS invalid username-password pair or user is disabled.'), /user and password/)
-  t.match(mendOf('NOAUTH Authentication required.'), /user and password/)
-  t.match(mendOf('getaddrinfo ENOTFOUND h', 'ENOTFOUND'), /spells the host/)
-  t.match(mendOf('Protocol error, got "H" as reply type byte'), /lead to Redis/)
-  t.match(mendOf('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'), /NODE_EXTRA_CA_CERTS/)
 })
 
 t.test('one that may evict jobs is one line as well', { skip: noRedis() }, async (t) => {
