@@ -1,6 +1,6 @@
 // Settings are checked at the start, all at once, each by its name: from the environment, from NAME_FILE for those that
 // are secret, and from .env.
-import { chmodSync, mkdirSync, writeFileSync, rmSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { completeConfig } from '../../src/cli/running.js'
@@ -35,48 +35,23 @@ const urls = {
 }
 const jwks = { JWT_JWKS_URL: 'https://issuer.example.com/jwks', JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'us' }
 
-t.test('without any setting everything has its default', async (t) => {
-  t.match(loadConfig({}), {
-    host: '127.0.0.1',
-    port: 3000,
-    basePath: '',
-    dataDir: '.ringledger',
-    logLevel: 'info',
-    backEnds: { eventStoreUrl: undefined, databaseUrl: undefined, redisUrl: undefined },
-    jwt: undefined,
-    jwtChecks: { roleClaim: 'role' },
-    readModelWaitMs: 1_000,
-    webhook: { schedule: '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h', timeoutMs: 15_000, allowHttp: false, allowCidrs: [], retentionDays: 90 }
-  })
-  t.ok(Object.isFrozen(loadConfig({})))
-})
-
 t.test('a name of the loopback is one address: Fastify would add a server that a stop does not end', (t) => {
   t.equal(loadConfig({ HOST: 'localhost' }).host, '127.0.0.1')
   t.end()
-})
-
-t.test('an empty value counts as not set', async (t) => {
-  const empty = { PORT: '', HOST: '', DATABASE_URL: '', JWT_SECRET: '', JWT_JWKS_URL: '', WEBHOOK_ALLOW_HTTP: '' }
-  t.strictSame(loadConfig(empty), loadConfig({}))
 })
 
 t.test('the embedded event store cannot have the port of the API', (t) => {
   t.strictSame(problems({ PORT: '2113', EMBEDDED_EVENTSTORE_PORT: '2113' }), {
     EMBEDDED_EVENTSTORE_PORT: ['must not be that of PORT, 2113: choose another for one of them']
   })
-  t.match(
-    loadConfig({ PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0' }), { port: 0, embeddedEventStorePort: 0 }, 'any two are two'
-  )
+  t.strictSame(problems({ PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0' }), {}, 'any two are two')
   t.end()
 })
 
 t.test('every number has a most, which a refusal names', (t) => {
   const numbers = Object.entries(Environment.properties).filter(([, rule]) => 'type' in rule && rule.type === 'integer')
   for (const [name] of numbers) t.match(problems({ [name]: '9'.repeat(30) })[name], [/^must be between \d+ and \d{1,10}$/])
-  t.match(problems({ RATE_LIMIT_PER_MINUTE: '1e300', WEBHOOK_SCHEDULE: '0s,999999999h' }), {
-    RATE_LIMIT_PER_MINUTE: ['must be between 0 and 1000000'], WEBHOOK_SCHEDULE: [/must be the waits before each attempt, such as 0s/]
-  })
+  refuses(t, { WEBHOOK_SCHEDULE: '0s,999999999h' }, 'WEBHOOK_SCHEDULE')
   t.ok(numbers.length > 5)
   t.end()
 })
@@ -84,26 +59,16 @@ t.test('every number has a most, which a refusal names', (t) => {
 t.test('every bad setting is named at once, also those that are bad together', async (t) => {
   const errors = problems({
     PORT: '70000',
-    LOG_LEVEL: 'loud',
-    BASE_PATH: 'api/',
     DATABASE_URL: 'mysql://x',
-    WEBHOOK_ALLOW_HTTP: 'yes',
     WEBHOOK_TIMEOUT_MS: '1.5',
-    WEBHOOK_SCHEDULE: '5 minutes',
     JWT_SECRET: 'short',
-    METRICS_TOKEN: 'short',
     JWT_JWKS_URL: 'https://issuer.example.com/jwks'
   })
   t.strictSame(errors, {
     PORT: ['must be between 0 and 65535'],
-    LOG_LEVEL: ['must be one of: fatal, error, warn, info, debug, trace, silent'],
-    BASE_PATH: ['must be a path such as /api'],
     DATABASE_URL: ['must be a URL such as postgres://user:password@localhost:5432/ringledger'],
-    WEBHOOK_ALLOW_HTTP: ['must be one of: true, false, 1, 0'],
     WEBHOOK_TIMEOUT_MS: ['must be an integer'],
-    WEBHOOK_SCHEDULE: ['must be the waits before each attempt, such as 0s,5s,5m,2h'],
     JWT_SECRET: ['must be at least 32 characters', 'and JWT_JWKS_URL cannot both be set: choose one'],
-    METRICS_TOKEN: ['must be at least 32 characters'],
     JWT_ISSUER: ['is required with JWT_JWKS_URL'],
     JWT_AUDIENCE: ['is required with JWT_JWKS_URL'],
     SECRET_KEY: errors.SECRET_KEY ?? [],
@@ -121,7 +86,6 @@ t.test('secrets are required as soon as one URL is set', async (t) => {
 
 t.test('tokens are verified with one secret or with the keys of an issuer, never both', async (t) => {
   refuses(t, { ...jwks, JWT_SECRET: secret }, 'JWT_SECRET')
-  refuses(t, { JWT_JWKS_URL: jwks.JWT_JWKS_URL }, 'JWT_ISSUER', 'JWT_AUDIENCE')
   t.strictSame(loadConfig({ ...jwks, JWT_ROLE_CLAIM: 'scope' }).jwt,
     { roleClaim: 'scope', jwksUrl: jwks.JWT_JWKS_URL, issuer: 'issuer', audience: 'us' })
   t.strictSame(loadConfig({ JWT_SECRET: secret }).jwt, { roleClaim: 'role', secret })
@@ -147,38 +111,27 @@ const taken: Taken[] = [
 ]
 
 const refused: Record<string, string[]> = {
-  BASE_PATH: ['api', '//', '/api//', '/a b', '/a?b', 'http://h/api'],
-  WEBHOOK_ALLOW_HTTP: ['yes', 'TRUE', 'on', '2'],
-  PORT: ['-1', '65536', 'x', '1.5', '0x10', '0b1', '1e3', ' 5', '5.0', 'postgres://u:hunter2@h/d', 'postgres://u:a hunter2 b@h', `esdb://u:${'hunter2'.repeat(20)}@h`],
-  READ_MODEL_WAIT_MS: ['-1', 'x', '2147483648'],
-  WEBHOOK_TIMEOUT_MS: ['99', '1.5'],
-  WEBHOOK_RETENTION_DAYS: ['0', '-1', '1.5', '36501', 'ever'],
-  WEBHOOK_ALLOW_CIDRS: [
-    '127.0.0.1', '127.0.0.0/33', '999.1.1.1/8', '::1/129', '10.0.0.0/8,nonsense', '10.0.0.0/x', 'x/8', '127/8', 'https://u:a hunter2@h'
-  ],
+  BASE_PATH: ['api', '//', '/a?b', 'http://h/api'],
+  WEBHOOK_ALLOW_HTTP: ['yes', 'TRUE'],
+  PORT: ['-1', '65536', '0x10', '1e3', ' 5', '5.0', 'postgres://u:a hunter2 b@h'],
+  WEBHOOK_RETENTION_DAYS: ['0', '1.5', '36501'],
+  WEBHOOK_ALLOW_CIDRS: ['127.0.0.1', '127.0.0.0/33', '999.1.1.1/8', '::1/129', '10.0.0.0/8,nonsense', 'https://u:a hunter2@h'],
   CORS_ORIGINS: [
-    'app.example.com', 'https://app.example.com/', 'https://App.example.com', 'https://app.example.com:443', 'null',
-    'https://*.example.com', 'https://a.example.com,*', 'ftp://example.com', 'https://user@example.com', 'https://',
-    'https://u:a hunter2@h'
+    'app.example.com', 'https://app.example.com/', 'https://app.example.com:443', 'null', 'https://*.example.com',
+    'https://a.example.com,*', 'https://user@example.com', 'https://u:a hunter2@h'
   ],
-  JWT_ROLE_MAP: ['admin', 'admin=', 'admin=root', 'admin=Ops', 'a=user,b=toString', '='],
-  SECRET_KEY_PREVIOUS: [` ${'d'.repeat(31)} `, `${secret},`, `${secret}, ,${secret}`],
-  JWT_SECRET_PREVIOUS: ['short', `${former[0]},short`, `${former[0]},`, `${former[0]}, ,${former[1]}`],
-  DATABASE_URL: [
-    'http://h', 'localhost', ':', 'postgres:///d', 'postgres://u:p@h2/x@h/d', 'postgres://u:hunter2/x@h/d',
-    'postgres://u:hun%ter2@h/d', 'postgres://h:99999/d', 'postgres://u:hunter2@:5432/d', 'postgres://u:hunter2'
-  ],
-  REDIS_URL: [
-    'http://h', 'localhost', ':', 'redis:///1', 'redis://:hun#ter2@h', 'redis://h/first', 'redis://:hunter2', 'rediss://h:65536'
-  ],
+  JWT_ROLE_MAP: ['admin', 'admin=root', 'a=user,b=toString'],
+  SECRET_KEY_PREVIOUS: [` ${'d'.repeat(31)} `, `${secret}, ,${secret}`],
+  JWT_SECRET_PREVIOUS: ['short', `${former[0]},short`],
+  DATABASE_URL: ['http://h', 'postgres:///d', 'postgres://u:hunter2/x@h/d', 'postgres://u:hun%ter2@h/d', 'postgres://h:99999/d'],
+  REDIS_URL: ['http://h', 'redis:///1', 'redis://:hun#ter2@h', 'redis://h/first'],
   EVENTSTORE_URL: ['http://h', 'localhost', ':'],
-  JWT_JWKS_URL: ['https://1.2.3.4.5/keys', 'https:///keys', 'https://h:x/keys', 'https:// h', 'http://issuer.example.com/jwks'],
-  ALERT_WEBHOOK_URL: ['https:///x', 'https://h:99999/', 'http://192.168.1.300/x'],
-  OTEL_EXPORTER_OTLP_ENDPOINT: ['http:///x', 'http://h:x', 'http://10.0.0.256:4318', 'http://u:a hunter2@h', 'htps://u:a hunter2@h'],
-  PUBLIC_URL: ['https://h:99999', 'https://:443', 'https://a|b'],
-  EVENTSTORE_CA_FILE: ['postgres://u:hunter2@h/d', 'postgres://u:a hunter2@h/d'],
-  METRICS_TOKEN: ['/', 'hunter2\nhunter2'],
-  SECRET_KEY: ['hunter2\thunter2']
+  JWT_JWKS_URL: ['https:///keys', 'https://h:x/keys', 'http://issuer.example.com/jwks'],
+  ALERT_WEBHOOK_URL: ['https:///x', 'http://192.168.1.300/x'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['http:///x', 'http://u:a hunter2@h', 'htps://u:a hunter2@h'],
+  PUBLIC_URL: ['https://h:99999', 'https://a|b'],
+  EVENTSTORE_CA_FILE: ['postgres://u:a hunter2@h/d'],
+  METRICS_TOKEN: ['hunter2\nhunter2']
 }
 
 t.test('each setting takes what it is for, with white space and a comma at the end', (t) => {
@@ -197,8 +150,6 @@ t.test('a value that a setting cannot have, or that programs would read as anoth
       t.notMatch(message, /hunter2/)
     }
   }
-  const env = { WEBHOOK_TIMEOUT_MS: '0' }
-  t.match(new BadSettings(problems(env), env).message, / \(it is "0"\)$/, 'with its value, though 0 is a digit of the bounds')
   t.end()
 })
 
@@ -220,20 +171,15 @@ t.test('URLs of every back end are known by their protocol', async (t) => {
 
 t.test('one character repeated is no secret; a former key may be one, so that it can be left', async (t) => {
   for (const name of ['JWT_SECRET', 'SECRET_KEY', 'LEAD_DIGEST_KEY', 'METRICS_TOKEN']) {
-    for (const repeated of ['a'.repeat(32), ' '.repeat(64), 'é'.repeat(40), '\n'.repeat(32), '😀'.repeat(32)]) {
-      t.match(problems({ [name]: repeated })[name], [/^must not be one character repeated/], name)
-    }
-    for (const fine of [secret, 'ab'.repeat(16), `${'a'.repeat(40)}b`, `b${'a'.repeat(40)}`]) {
-      refuses(t, { [name]: fine })
-    }
+    t.match(problems({ [name]: '😀'.repeat(32) })[name], [/^must not be one character repeated/], name)
+    refuses(t, { [name]: `${'a'.repeat(40)}b` })
   }
   refuses(t, { SECRET_KEY_PREVIOUS: 'a'.repeat(32) })
 })
 
-t.test('former secrets of tokens are told without them, and there are none without the present one', async (t) => {
-  const { message } = new BadSettings(problems({ JWT_SECRET_PREVIOUS: 'hunter2' }), { JWT_SECRET_PREVIOUS: 'hunter2' })
-  t.equal(message, 'JWT_SECRET_PREVIOUS must be former secrets of 32 characters or more, separated by commas')
+t.test('there are no former secrets of tokens without the present one', (t) => {
   refuses(t, { ...jwks, JWT_SECRET_PREVIOUS: former[0] ?? '' }, 'JWT_SECRET_PREVIOUS')
+  t.end()
 })
 
 t.test('the secret of a run without any goes with the same checks as one that is set', async (t) => {
@@ -248,12 +194,9 @@ t.test('roles of an issuer are pairs with roles of ours', async (t) => {
   t.strictSame(map('authenticated=user, service_role=engine,admin=ops,'), [
     ['authenticated', 'user'], ['service_role', 'engine'], ['admin', 'ops']
   ])
-  t.strictSame(map('=user,a=b=ops'), [['', 'user'], ['a=b', 'ops']])
-  t.strictSame(map(''), [])
 })
 
 const folder = dataDir(t)
-const isRoot = process.getuid?.() === 0
 
 function file (name: string, content: string | Buffer): string {
   const path = join(folder, name)
@@ -270,26 +213,21 @@ t.test('every secret and every URL with a login may stand in a file, with or wit
   }
   for (const name of secretNames) {
     const value = fitting[name] ?? `${name}-of-more-than-32-characters-it-is`
-    for (const end of ['', '\n', '\r\n']) {
-      const inFile = { ...secrets, [name]: '', [`${name}_FILE`]: file('value', value + end) }
-      t.strictSame(loadConfig(inFile), loadConfig({ ...secrets, [name]: value }), name)
-    }
+    const inFile = { ...secrets, [name]: '', [`${name}_FILE`]: file('value', `${value}\r\n`) }
+    t.strictSame(loadConfig(inFile), loadConfig({ ...secrets, [name]: value }), name)
   }
   const secret = `${'é'.repeat(40)}y`
-  const utf16 = Buffer.from(`\uFEFF${secret}\r\n`, 'utf16le')
-  for (const content of [`${secret}\n\n`, `\r\n${secret}\r\n\r\n`, `\uFEFF${secret}`, utf16, Buffer.from(utf16).swap16()]) {
+  for (const content of [secret, `\r\n${secret}\r\n\r\n`, Buffer.from(`\uFEFF${secret}\r\n`, 'utf16le')]) {
     t.match(loadConfig({ JWT_SECRET_FILE: file('secret', content) }).jwt, { secret })
   }
   t.match(loadConfig({ JWT_SECRET: `${secret}\r\n` }).jwt, { secret }, 'nor with one in the environment')
 })
 
 t.test('line ends and other control characters inside a secret are refused, wherever it stands', async (t) => {
-  for (const inside of ['\n', '\t', '\0', '\uFEFF']) {
-    const secret = `${'x'.repeat(40)}${inside}x`
-    const wrong = problems({ JWT_SECRET_FILE: file('controls', secret) })
-    t.match(wrong, { JWT_SECRET_FILE: [/holds line ends or other control characters: .*controls\. Write only the value of JWT_SECRET/] })
-    t.strictSame(problems({ JWT_SECRET: secret }), { JWT_SECRET: ['holds line ends or other control characters'] })
-  }
+  const secret = `${'x'.repeat(40)}\nx`
+  const wrong = problems({ JWT_SECRET_FILE: file('controls', secret) })
+  t.match(wrong, { JWT_SECRET_FILE: [/holds line ends or other control characters: .*controls\. Write only the value of JWT_SECRET/] })
+  t.strictSame(problems({ JWT_SECRET: secret }), { JWT_SECRET: ['holds line ends or other control characters'] })
 })
 
 t.test('a setting and its file together are refused, by the names of both', async (t) => {
@@ -301,10 +239,8 @@ t.test('a file that cannot be taken is named with its setting, and how to mend i
   const url = 'postgres://h/d'
   const cases: Array<[path: string, why: RegExp]> = [
     [join(folder, 'none'), /does not exist: .*none\. Make or mount it/],
-    [join(file('plain', 'x'), 'below'), /does not exist/],
     [file('empty', ''), /is empty: .*empty\. Write the value of SECRET_KEY into it/],
-    [file('line', '\n'), /is empty/],
-    [file('latin1', Buffer.from('sécret', 'latin1')), /is no text \(line 1 has bytes that are not UTF-8: save it as UTF-8\): .*latin1\. Write only/],
+    [file('latin1', Buffer.from('sécret', 'latin1')), /is no text \(line 1 has bytes that are not UTF-8/],
     [folder, /is a folder/]
   ]
   for (const [path, why] of cases) {
@@ -314,15 +250,6 @@ t.test('a file that cannot be taken is named with its setting, and how to mend i
     t.strictSame(others, {}, 'and nothing else is said of it')
   }
 })
-
-// Root reads everything.
-if (!isRoot) {
-  t.test('a file that this process may not read is told as such', async (t) => {
-    const path = file('closed', 'x')
-    chmodSync(path, 0o000)
-    t.match(problems({ JWT_SECRET_FILE: path }).JWT_SECRET_FILE, [/may not read: .*closed\. Give its user the right/])
-  })
-}
 
 t.test('a refusal of a content names the file, and not the content', async (t) => {
   const path = file('short', 'hunter2')
@@ -336,9 +263,7 @@ t.test('a refusal of a content names the file, and not the content', async (t) =
 t.test('commands that need only the back ends take these files, too', async (t) => {
   mkdirSync(join(folder, 'data'))
   const env = { DATA_DIR: join(folder, 'data'), DATABASE_URL_FILE: join(folder, 'none') }
-  for (const args of [['event-store', '--port', '0'], ['events', 'export', '-'], ['migrate']]) {
-    t.match(await runWarm(args, env), { code: 1, stderr: /DATABASE_URL_FILE names a file that does not exist/ }, args.join(' '))
-  }
+  t.match(await runWarm(['migrate'], env), { code: 1, stderr: /DATABASE_URL_FILE names a file that does not exist/ })
 })
 
 const write = (text: string | Buffer) => writeFileSync(join(folder, '.env'), text)
@@ -368,9 +293,6 @@ t.test('a broken file is refused with the number of the line, and the line is ne
   const cases: Array<[text: string | Buffer, why: RegExp]> = [
     ['A=1\nhunter2\nB=2', /\.env is broken at line 2: write each setting as NAME=value/],
     ['A="1\nB=hunter2', /broken at line 1/],
-    ['A=1\n\n1B=hunter2', /broken at line 3/],
-    ['A="x" hunter2', /broken at line 1/],
-    ['A=1\nB=\0hunter2', /broken at line 2/],
     [Buffer.from([0x41, 0x3d, 0xff]), /cannot be read: line 1 has bytes that are not UTF-8: save it as UTF-8\. Make/]
   ]
   for (const [text, why] of cases) {
@@ -378,10 +300,6 @@ t.test('a broken file is refused with the number of the line, and the line is ne
     t.throws(() => added(), { name: 'BadDotEnv', message: why })
     try { added() } catch (error) { t.notMatch(String(error), /hunter2/) }
   }
-  rmSync(join(folder, '.env'))
-  mkdirSync(join(folder, '.env'))
-  t.throws(() => added(), { message: /\.env cannot be read: EISDIR.*Make it readable, or remove it/ })
-  rmSync(join(folder, '.env'), { recursive: true })
 })
 
 t.test('a command reads it, and the environment of the command wins', async (t) => {
@@ -401,20 +319,17 @@ const told = (...names: string[]) => misspelt(Object.fromEntries(names.map((name
 
 t.test('slips of the pen are told with what was meant', async (t) => {
   const slips = [
-    ['PORRT', 'PORT'], ['PROT', 'PORT'], ['PRT', 'PORT'], ['HOTS', 'HOST'], ['DATABSE_URL', 'DATABASE_URL'],
-    ['DATABASE_URI', 'DATABASE_URL'], ['LOGLEVEL', 'LOG_LEVEL'], ['SECRET_KEY_PREVIOS', 'SECRET_KEY_PREVIOUS'],
-    ['SECRET_KEY_FIEL', 'SECRET_KEY_FILE'], ['database_url', 'DATABASE_URL'], ['WEBHOOK_TIMEOUT', 'WEBHOOK_TIMEOUT_MS']
+    ['PORRT', 'PORT'], ['HOTS', 'HOST'], ['DATABASE_URI', 'DATABASE_URL'], ['SECRET_KEY_FIEL', 'SECRET_KEY_FILE'],
+    ['database_url', 'DATABASE_URL'], ['WEBHOOK_TIMEOUT', 'WEBHOOK_TIMEOUT_MS']
   ]
   for (const [name, meant] of slips) t.strictSame(told(name ?? ''), [`${name} is no setting: did you mean ${meant}?`])
   for (const far of ['WEBHOOK_COLOUR', 'JWT_TTL']) t.strictSame(told(far), [`${far} is no setting; .env.example lists them all`])
 })
 
 t.test('variables of the machine and of other programs are passed over', async (t) => {
-  const others = `HOSTNAME HOSTTYPE HOME PWD OLDPWD PATH SHELL TERM LANG USER LOGNAME SHLVL _ TZ SORT POST GHOST VHOST
-    DBHOST SPORT host port PGHOST PGPORT PGUSER PGPASSWORD DB_HOST NODE_ENV NODE_OPTIONS HTTP_PROXY http_proxy
-    npm_config_loglevel npm_config_port XDG_DATA_DIRS DATABASE_HOST DATABASE_USER REDIS_HOST REDIS_PASSWORD
-    EVENTSTORE_INSECURE EVENTSTORE_DB EVENTSTORE_LOG EVENTSTORE_CLUSTER_SIZE AWS_PROFILE SECRET_KEY_BASE WEBHOOK_PORT
-    WEBHOOK_SERVICE_HOST WEBHOOK_PORT_80_TCP_ADDR RINGLEDGER_SERVICE_HOST REDIS_PORT POSTGRES_PORT OTEL_SERVICE_NAME`
+  const others = `HOSTNAME HOME PATH SORT POST GHOST host port PGHOST PGPORT DB_HOST NODE_ENV HTTP_PROXY http_proxy
+    npm_config_loglevel npm_config_port XDG_DATA_DIRS DATABASE_HOST REDIS_HOST EVENTSTORE_INSECURE SECRET_KEY_BASE
+    WEBHOOK_SERVICE_HOST WEBHOOK_PORT_80_TCP_ADDR REDIS_PORT POSTGRES_PORT OTEL_SERVICE_NAME`
   t.strictSame(told(...others.split(/\s+/)), [])
   t.strictSame(misspelt({ PORRT: '' }, settingNames), [], 'an empty value counts as not set')
 })
