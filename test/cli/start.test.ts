@@ -1,15 +1,13 @@
 // `start` as an operator meets it: one at a time, joined by other commands, and gone without a trace after its stop.
 import { once } from 'node:events'
-import { request, type IncomingMessage } from 'node:http'
+import { createServer as createHttpServer, request, type IncomingMessage } from 'node:http'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projections as known } from '../../projections/index.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
-import {
-  dataDir, type Ringledger, ringledger, runWarm, listeningUrl, startedDataDir
-} from '../support/ringledger.js'
+import { dataDir, runWarm, startedDataDir } from '../support/ringledger.js'
 import { databaseUrlOf, startService, type RunningService, untilReady } from '../support/running-service.js'
 import { doctor } from './doctor/doctor.js'
 
@@ -27,25 +25,38 @@ async function begunPost (url: string, token: string): Promise<(body: object) =>
   }
 }
 
-const folder = await startedDataDir(t)
-const env = { DATA_DIR: folder, PORT: '0', DRAIN_DELAY_MS: '1', PORRT: '1' }
+/** Takes traces. @returns its URL, and service and name of each span that came */
+async function collector () {
+  const spans: string[] = []
+  const server = createHttpServer((request, response) => {
+    let text = ''
+    request.on('data', (part) => { text += part }).on('end', () => {
+      for (const { resource, scopeSpans } of JSON.parse(text).resourceSpans) {
+        const [service] = resource.attributes.filter(({ key }: { key: string }) => key === 'service.name')
+        for (const { spans: came } of scopeSpans) spans.push(...came.map(({ name }: { name: string }) => `${service.value.stringValue}: ${name}`))
+      }
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans }
+}
 
+const folder = await startedDataDir(t)
+const traces = await collector()
 /** Gives a warning of Node when it is signalled. */
 const warns = "data:text/javascript,process.once('SIGWINCH',()=>process.emitWarning('careful'))"
+const env = {
+  PORRT: '1',
+  LOG_LEVEL: 'debug',
+  DRAIN_DELAY_MS: '600000',
+  NODE_OPTIONS: `--import=${warns}`,
+  OTEL_EXPORTER_OTLP_ENDPOINT: traces.url,
+  OTEL_SERVICE_NAME: 'calls'
+}
 
 interface Line { level: number, time: number, msg: string, [fact: string]: unknown }
-
-/** The output of a process that has stopped: lines of JSON and nothing else. */
-function linesOf (t: Test, { stdout, stderr }: Ringledger): Line[] {
-  t.equal(stderr(), '')
-  const lines = stdout().split('\n').filter(Boolean).map((text): Line => JSON.parse(text))
-  for (const { level, time, msg } of lines) if (!(level > 0 && time > 0 && msg)) t.fail(`no line of the log: ${msg}`)
-  t.match(lines[0], { msg: 'PORRT is no setting: did you mean PORT?' })
-  const said = lines.map(({ msg }) => msg)
-  t.match(said.filter((msg) => /^(Not ready|Draining|Stopped)/.test(msg)), [/draining after/, 'Draining after SIGTERM ...', 'Stopped.'])
-  t.equal(said.at(-1), 'Stopped.')
-  return lines
-}
 
 const beside = (...args: string[]) => runWarm(args, { DATA_DIR: folder })
 
@@ -81,46 +92,28 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     t.equal(reported.status, 202)
   },
 
-  'a role joins it, says in lines of JSON what it does, and ends by itself': async (t, service) => {
-    const role = ringledger(t, ['projector'], { ...env, NODE_OPTIONS: `--import=${warns}` })
-    await role.says(listeningUrl)
-    process.kill(role.pid, 'SIGWINCH')
-    await role.says((stdout) => stdout.includes('careful') || undefined)
-    role.signal('SIGTERM')
-    t.equal((await role.ended).code, 0)
-    const lines = linesOf(t, role)
-    const url = listeningUrl(role.stdout())
-    t.match(lines.find(({ msg }) => msg.includes('is listening')), { level: 30, role: 'projector', url })
-    t.match(lines.find(({ msg }) => msg === 'a warning of Node'), { level: 40, err: { message: 'careful' } })
-    await untilReady(service.url)
-  },
-
-  'the doctor finds all well, prints no secret, and tells how far the keys are renewed': async (t) => {
+  'the doctor finds all well and prints no secret; reseal leaves the former key': async (t) => {
     const { code, stdout, findings, find } = await doctor(t, { DATA_DIR: folder })
     t.equal(code, 0)
     t.same(findings.filter(({ level, check }) => level !== 'ok' && check !== 'Node' && check !== 'unaccounted calls'), [])
     t.match(find('Postgres', 'LISTEN'), { found: /direct/ })
     t.match(find('Event store', 'members'), { found: /leader/ })
     t.match(find('DATA_DIR', 'used by'), { found: /`ringledger start`/ })
-    const text = await beside('doctor')
-    t.match(text.stdout, /^Settings\n.*Node[^]*\nPostgres\n {2}ok/)
-    const kept: { secretKey: string } = JSON.parse(readFileSync(join(folder, 'secrets.json'), 'utf8'))
-    for (const secret of [...Object.values(kept), new URL(databaseUrlOf(folder)).password]) {
-      t.notOk((stdout + text.stdout).includes(String(secret)))
-    }
+    const kept: Record<string, string> = JSON.parse(readFileSync(join(folder, 'secrets.json'), 'utf8'))
+    const hidden = [...Object.values(kept), new URL(databaseUrlOf(folder)).password]
+    for (const secret of hidden) t.notOk(stdout.includes(secret))
     const SECRET_KEY = 'the key that follows on the one in the file'
     const rotated = { DATA_DIR: folder, SECRET_KEY, SECRET_KEY_PREVIOUS: kept.secretKey }
-    const mendOfKeys = async () => (await doctor(t, rotated)).find('Service', 'keys')?.mend
-    t.match(await mendOfKeys(), /reseal/)
     t.match(await runWarm(['secrets', 'reseal'], rotated), { code: 0, stderr: /secrets\.json has SECRET_KEY instead/ })
-    t.equal(await mendOfKeys(), 'Empty it, in every process.')
     t.strictSame(JSON.parse(readFileSync(join(folder, 'secrets.json'), 'utf8')), { ...kept, secretKey: SECRET_KEY })
     t.same(readdirSync(folder).filter((name) => name.endsWith('.tmp')), [], 'no draft is left')
   },
 
-  'SIGTERM makes it not ready, and it goes on; a second one drains it: it answers what was begun, and leaves no process': async (t, service) => {
+  'SIGTERM makes it not ready, a second one drains it: it answers what was begun, and leaves no process': async (t, service) => {
     const token = await service.token('1')
     const answer = await begunPost(`${service.url}/user/assistant`, token)
+    process.kill(service.process.pid, 'SIGWINCH')
+    await service.process.says((stdout) => stdout.includes('careful') || undefined)
     service.process.signal('SIGTERM')
     await service.process.says((stdout) => /Not ready any more; draining after 600 s/.exec(stdout) ?? undefined)
     const { status, body } = await service.call('GET', '/health/ready')
@@ -134,8 +127,12 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     t.equal(statusCode, 201)
     t.equal(headers.connection, 'close')
     t.equal((await service.process.ended).code, 0)
-    const lines = linesOf(t, service.process)
-    t.ok(lines.some(({ msg }) => msg.startsWith('Starting Postgres')))
+    t.equal(service.process.stderr(), '')
+    const lines = service.process.stdout().split('\n').filter(Boolean).map((text): Line => JSON.parse(text))
+    for (const { level, time, msg } of lines) if (!(level > 0 && time > 0 && msg)) t.fail(`no line of the log: ${msg}`)
+    t.match(lines[0], { msg: 'PORRT is no setting: did you mean PORT?' })
+    t.equal(lines.at(-1)?.msg, 'Stopped.')
+    t.match(lines.find(({ msg }) => msg === 'a warning of Node'), { level: 40, err: { message: 'careful' } })
     t.ok(lines.some(({ msg, route }) => msg === 'request' && route === '/user/assistant'))
     t.match(lines.filter(({ msg }) => /listening/i.test(msg)), [{
       level: 30, url: service.url, docs: `${service.url}/docs`, console: `${service.url}/`, data: folder
@@ -143,13 +140,13 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     t.notMatch(service.process.stdout(), /eyJ/, 'a token to try with is for a terminal alone')
     t.same(service.process.processes(), [])
     t.notOk(existsSync(join(folder, 'run.json')))
+    t.ok(traces.spans.includes('calls: POST /user/assistant'), 'traces are sent to a collector, the last ones at the stop')
   }
 }
 
 t.test('commands beside a running start', async (t) => {
-  const service = await startService(t, { dataDir: folder, env: { ...env, LOG_LEVEL: 'debug', DRAIN_DELAY_MS: '600000' } })
+  const service = await startService(t, { dataDir: folder, env })
   for (const [title, rule] of Object.entries(rules)) await t.test(title, (t) => rule(t, service))
-  t.match((await doctor(t, { DATA_DIR: folder })).find('Postgres', 'embedded'), { level: 'skipped', found: /does not run now/ })
   const none = join(folder, 'none')
   t.match(await doctor(t, { DATA_DIR: none }), { code: 0 })
   t.notOk(existsSync(none), 'nothing is made')

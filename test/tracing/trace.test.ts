@@ -1,6 +1,5 @@
-// One trace leads from a request through the append and the projections to the webhook.
-import { once } from 'node:events'
-import { createServer } from 'node:http'
+// One trace leads from a request through the append and the projections to the webhook. test/cli/start.test.ts has a
+// process that sends its traces.
 import { InMemorySpanExporter, SimpleSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import t from 'tap'
 import { openTelemetry } from '../../src/tracing/open-telemetry.js'
@@ -8,7 +7,7 @@ import { traceParent, tracing } from '../../src/tracing/tracing.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { leaksIn } from '../support/run/leaks.js'
-import { apiProcess, testService } from '../support/service.js'
+import { testService } from '../support/service.js'
 import { answers, receiver } from '../support/receivers/receiver.js'
 import { localWebhooks } from '../support/running-service.js'
 
@@ -72,28 +71,4 @@ t.test('probes are not traced, and spans hold nothing of theirs', async (t) => {
   const all = JSON.stringify(exporter.getFinishedSpans().map(({ name, attributes }) => ({ name, attributes })))
   t.notMatch(all, /health|987654|hidden|127\.0\.0\.1/)
   t.strictSame(leaksIn(all), [])
-})
-
-t.test('a process sends its traces to a collector, the last ones when it stops', async (t) => {
-  const names: string[] = []
-  const collector = createServer((request, response) => {
-    let text = ''
-    request.on('data', (part) => { text += part }).on('end', () => {
-      const { resourceSpans } = JSON.parse(text)
-      for (const { resource, scopeSpans } of resourceSpans) {
-        const [service] = resource.attributes.filter(({ key }: { key: string }) => key === 'service.name')
-        for (const { spans } of scopeSpans) names.push(...spans.map(({ name }: { name: string }) => `${service.value.stringValue}: ${name}`))
-      }
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-    })
-  }).listen(0, '127.0.0.1')
-  await once(collector, 'listening')
-  t.teardown(() => collector.close())
-  const address = collector.address()
-  const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${typeof address === 'object' && address?.port}`
-  const { call, process } = await apiProcess(t, service, { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME: 'calls' })
-  t.equal((await call('GET', '/user/leads', { headers: { traceparent } })).status, 200)
-  process.signal('SIGTERM')
-  t.equal((await process.ended).code, 0)
-  t.same(names, ['calls: GET /user/leads'])
 })
