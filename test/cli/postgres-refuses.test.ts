@@ -14,20 +14,18 @@ import { doctor } from './doctor/doctor.js'
 import { dataDir, runWarm } from '../support/ringledger.js'
 
 const rules = `
-host all postgres,trusted,single,idle,old,reader 127.0.0.1/32 trust
-host all owner,strange 127.0.0.1/32 scram-sha-256
-hostssl all encrypted 127.0.0.1/32 trust
+host all postgres,trusted,single,old,reader 127.0.0.1/32 trust
+host all owner 127.0.0.1/32 scram-sha-256
 host all absent 127.0.0.1/32 trust
 `
-const { url } = await postgresCluster(t, { settings: { hba_file: hbaFile(rules), max_connections: 14 } })
+const { url } = await postgresCluster(t, { settings: { hba_file: hbaFile(rules) } })
 const admin = openPool(url, { applicationName: 'test', onError: () => {} })
 t.teardown(() => admin.end())
 for (const statement of [
   "CREATE ROLE owner LOGIN PASSWORD 'owner'", 'CREATE DATABASE owned OWNER owner', 'CREATE ROLE trusted LOGIN',
-  'CREATE ROLE single LOGIN CONNECTION LIMIT 0', 'CREATE ROLE idle', 'CREATE ROLE encrypted LOGIN',
+  'CREATE ROLE single LOGIN CONNECTION LIMIT 0',
   'CREATE ROLE old LOGIN', 'ALTER ROLE old SET search_path = older, pg_catalog',
-  'CREATE ROLE reader LOGIN', 'ALTER ROLE reader SET default_transaction_read_only = on',
-  'CREATE DATABASE closed', 'REVOKE CONNECT ON DATABASE closed FROM PUBLIC'
+  'CREATE ROLE reader LOGIN', 'ALTER ROLE reader SET default_transaction_read_only = on'
 ]) await admin.query(statement)
 
 const inOwned = new pg.Client({ connectionString: Object.assign(new URL(url), { pathname: '/owned' }).href })
@@ -85,16 +83,10 @@ const pooler = Object.assign(new URL(to({ password: 'owner' })), { port: await p
 const cases: Array<[rule: string, url: string, ...wanted: RegExp[]]> = [
   ['a wrong password', to({ password: 'hunter2' }),
     /password authentication failed for user "owner"/, /Set the user and the password/],
-  ['a password that is missing', to({}), /asks for a password, and DATABASE_URL has none/],
-  ['a role that is unknown', to({ username: 'strange', password: 'hunter2' }),
-    /password authentication failed for user "strange"/],
   ['a role that is unknown to a server that trusts', to({ username: 'absent' }),
     /role "absent" does not exist/, /CREATE ROLE/],
-  ['a role that may not log in', to({ username: 'idle' }), /not permitted to log in/],
   ['a database that is missing', to({ password: 'owner', database: 'nowhere' }),
     /database "nowhere" does not exist/, /CREATE DATABASE/],
-  ['a database that it may not connect to', to({ username: 'trusted', database: 'closed' }),
-    /permission denied for database "closed"/, /ALTER DATABASE/],
   ['a database that it may not make schemas in', to({ username: 'trusted' }),
     /trusted may not create schemas in the database owned/, /ALTER DATABASE/],
   ['a role without a connection left', to({ username: 'single' }),
@@ -103,12 +95,9 @@ const cases: Array<[rule: string, url: string, ...wanted: RegExp[]]> = [
     /no pg_hba.conf entry .*"nobody"/, /add\s+a line/i],
   ['TLS that Postgres does not have', to({ password: 'owner', search: '?sslmode=verify-full' }),
     /Postgres takes no TLS/, /Remove sslmode/],
-  ['TLS that Postgres demands', to({ username: 'encrypted' }), /no encryption/, /sslmode=verify-full/],
   ['a transaction pooler', pooler, /A pooler stands before Postgres: what is notified does not arrive/, /LISTEN does not pass/],
   ['a server that is too old', to({ username: 'old' }), /too old: it is Postgres 13\.2 /, /Postgres 14 or later/],
   ['a role that only reads', to({ username: 'reader' }), /takes no writes: default_transaction_read_only is on/, /Switch it off/],
-  ['a file of its certificate that is not there', to({ search: '?sslmode=verify-full&sslrootcert=/nowhere' }),
-    /names cannot be read: ENOENT.*'\/nowhere'/, /Set sslrootcert/],
   ['a host that nobody knows', to({ host: 'postgres.invalid' }),
     /host of Postgres was not found: .*postgres\.invalid/, /Check how DATABASE_URL spells it/]
 ]
@@ -122,11 +111,9 @@ for (const [rule, databaseUrl, ...wanted] of cases) {
   })
 }
 
-t.test('the doctor tells a server that is too old and one that takes no writes', async (t) => {
-  for (const [username, check, found] of [['old', 'version', /too old: it is Postgres 13/], ['reader', 'takes writes', /takes no writes/]] as const) {
-    const { find } = await doctor(t, { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: to({ username }) })
-    t.match(find('Postgres', check), { level: 'error', found, mend: /./ })
-  }
+t.test('the doctor tells a server that is too old', async (t) => {
+  const { find } = await doctor(t, { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: to({ username: 'old' }) })
+  t.match(find('Postgres', 'version'), { level: 'error', found: /too old: it is Postgres 13/, mend: /./ })
 })
 
 t.test('a start that a pooler lets in no further locks nothing', async (t) => {
@@ -134,18 +121,8 @@ t.test('a start that a pooler lets in no further locks nothing', async (t) => {
   t.same((await admin.query("SELECT FROM pg_locks WHERE locktype = 'advisory'")).rows, [])
 })
 
-t.test('every role and command tells it in these words, those too that ask for nothing but a log', async (t) => {
-  const wrong = to({ password: 'hunter2' })
-  for (const args of [['api'], ['event-store', '--port', '0'], ['projections', 'list'], ['events', 'export', '-']]) await tells(t, args, wrong, /password authentication failed/)
-})
-
-t.test('a server without a connection left is told as such', async (t) => {
-  const others = openPool(url, { applicationName: 'others', max: 16, onError: () => {} })
-  t.teardown(() => others.end())
-  await Promise.allSettled(Array.from({ length: 16 }, () => others.connect())).then((settled) => {
-    t.teardown(() => { for (const each of settled) if (each.status === 'fulfilled') each.value.release() })
-  })
-  await tells(t, ['migrate'], to({ password: 'owner' }), /too many clients|remaining connection slots/, /how many each takes/)
+t.test('a role and a command tell it in these words', async (t) => {
+  for (const args of [['api'], ['projections', 'list']]) await tells(t, args, to({ password: 'hunter2' }), /password authentication failed/)
 })
 
 t.test('tables of another role are told as such', async (t) => {

@@ -77,10 +77,6 @@ t.test('the doctor finds what is wrong with Postgres and the event store, and ho
   t.match(find('Postgres', 'time limits'), { level: 'warning', found: /statement_timeout 5000 ms/ })
   t.match(find('Postgres', 'connections'), { level: 'warning', mend: 'Raise CONNECTION LIMIT of the role.' })
   t.notOk(stdout.includes('hunter2'))
-  await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT 0`)
-  t.match((await doctor(t, { ...env, DATABASE_URL: href })).find('Postgres', 'reachable'), {
-    level: 'error', found: /has no connection left: too many connections for role/, mend: /^Raise max_connections/
-  })
 })
 
 t.test('a log that is not the one of the database is an error', async (t) => {
@@ -89,11 +85,10 @@ t.test('a log that is not the one of the database is an error', async (t) => {
   const guardFor = async (EVENTSTORE_URL: string) =>
     (await doctor(t, { ...secrets, DATABASE_URL: postgres.url, EVENTSTORE_URL })).find('Service', 'restore guard')
   t.match(await guardFor(own.store.url), { level: 'ok' })
-  t.match(await guardFor(`esdb://127.0.0.1:${closedPort}?tls=false`), { level: 'skipped', found: 'the event store does not answer' })
   t.match(await guardFor(other.store.url), { level: 'error', found: /older than this database, or another log/, mend: /Restore/ })
 })
 
-t.test('a Redis that may evict jobs is an error', { skip: noRedis() }, async (t) => {
+t.test('a Redis that may evict jobs, or has no such database, is an error', { skip: noRedis() }, async (t) => {
   const redis = await scratchRedis(t)
   const client = new Redis(redis.url)
   t.teardown(() => client.disconnect())
@@ -101,18 +96,16 @@ t.test('a Redis that may evict jobs is an error', { skip: noRedis() }, async (t)
   const env = { REDIS_URL: redis.url, DATA_DIR: join(folder, 'redis'), ...secrets }
   const { find } = await doctor(t, env)
   t.match(find('Redis', 'maxmemory-policy'), { level: 'error', found: /^allkeys-lru/, mend: /noeviction/ })
-  t.match(find('Redis', 'role'), { level: 'ok', found: 'master' })
-  await client.config('SET', 'maxmemory-policy', 'noeviction')
-  t.match((await doctor(t, env)).find('Redis', 'maxmemory-policy'), { level: 'ok' })
+  t.match((await doctor(t, { ...env, REDIS_URL: `${redis.url}/99` })).find('Redis', 'reachable'), {
+    level: 'error', found: /has no such database/, mend: /^Name another number/
+  })
 })
 
 t.test('settings that are wrong are named, and Node by its version', async (t) => {
-  const { code, find } = await doctor(t, { PORT: '99999', SECRET_KEY: 'short' })
+  const { code, find } = await doctor(t, { PORT: '99999', DRAIN_DELAY_SM: '5' })
   t.equal(code, 1)
+  t.match(find('Settings', 'DRAIN_DELAY_SM'), { level: 'warning', found: /did you mean DRAIN_DELAY_MS\?/ })
   t.match(find('Settings', 'PORT'), { level: 'error', mend: /Set it right/ })
-  t.match(find('Settings', 'SECRET_KEY'), { level: 'error' })
-  const misspelt = await doctor(t, { DRAIN_DELAY_SM: '5', DATA_DIR: join(folder, 'none') })
-  t.match(misspelt.find('Settings', 'DRAIN_DELAY_SM'), { level: 'warning', found: /did you mean DRAIN_DELAY_MS\?/ })
   t.same(['18.20.1', '20.20.1', '20.20.2', '24.0.0'].map((version) => checkNode(version).level),
     ['error', 'error', 'warning', 'ok'])
 })
@@ -126,13 +119,12 @@ const request = (kind: string, failures: number) => pool.query(`
   VALUES ($1, $2, '1', 'accepted', '{}', '{}', $3)`, [randomUUID(), kind, failures])
 
 t.test('requests that failed more than once are told by their kind, with what mends them', async (t) => {
-  for (const failures of [0, 1]) await request('lead-import', failures)
+  await request('lead-import', 1)
   t.match(await found(), { level: 'ok', found: 'no request fails' })
   await request('lead-import', 2)
-  await request('person-erasure', 11)
   t.match(await found(), {
     level: 'warning',
-    found: 'requests that fail again and again: 1 of lead-import, 1 of person-erasure',
+    found: 'requests that fail again and again: 1 of lead-import',
     mend: /RingledgerBackgroundFails/
   })
 })
@@ -166,8 +158,6 @@ t.test('the doctor counts erasures since the last scavenge of every member, each
   t.match(await erasuresFound(pool, undefined), { level: 'skipped' })
   await scavenged('b:2113')
   t.equal(await find(), 'none waits for a scavenge')
-  await noteUnscavenged(pool, randomUUID())
-  t.match(await find(), { found: /^1 waits / })
 })
 
 t.test('the doctor finds which process of Postgres holds up which', async (t) => {
@@ -180,14 +170,8 @@ t.test('the doctor finds which process of Postgres holds up which', async (t) =>
   const waits = new RegExp(`wait: 1, .* for process ${row?.pid}$`)
   await eventually(async () => typeof await locks(pool) === 'object')
   t.match(await locks(pool), { level: 'warning', found: waits, mend: /pg_terminate_backend/ })
-  await Promise.all([t.rejects(waiting), holder.query(`
-    SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`)])
-  const held = new RegExp(`whole tables are locked .* by process ${row?.pid}$`)
-  t.match(await eventually(async () => {
-    const found = await locks(pool)
-    return typeof found === 'object' && found
-  }), { level: 'warning', found: held })
   await holder.query('ROLLBACK')
+  await waiting
   const { find } = await doctor(t, { ...secrets, DATABASE_URL: databaseUrl, EVENTSTORE_URL: `esdb://127.0.0.1:${closedPort}?tls=false` })
   t.match(find('Postgres', 'locks'), { level: 'ok' })
 })

@@ -61,12 +61,3 @@ t.test('EVENTSTORE_CA_FILE counts for both, and --to-ca-file for the target wher
   const plain = { EVENTSTORE_URL: source.url, EVENTSTORE_CA_FILE: other }
   t.match(await copy([...args, '--to-ca-file', ca], plain), { code: 0 })
 })
-
-t.test('a CA file that cannot be read is refused by the setting that names it', async (t) => {
-  const nowhere = '/nowhere/ca.pem'
-  const refused = async (args: readonly string[], env: Environment = {}) =>
-    (await copy(['--to', 'esdb://ringledger:s3cret@127.0.0.1', ...args], env)).stderr
-  t.match(await refused(['--to-ca-file', nowhere]), /--to-ca-file cannot be read: \/nowhere\/ca\.pem/)
-  t.match(await refused([], { EVENTSTORE_CA_FILE: nowhere }), /EVENTSTORE_CA_FILE cannot be read: \/nowhere\/ca\.pem/)
-  t.match(await refused(['--to', `esdb://a?tlsCAFile=${nowhere}`]), /--to names a CA file that cannot be read/)
-})

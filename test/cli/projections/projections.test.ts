@@ -18,57 +18,32 @@ const projector = db.project(t, leads, assistants)
 const head = await rig.append(history(20))
 for (const projection of [leads, assistants]) await db.reached(projection, head)
 
-interface Standing {
-  projection: string
-  generation: number
-  state: string
-  behind: string
-  owner: string | null
-  due: string | null
-  verified: string | null
-}
-
-async function list (t: Test): Promise<Standing[]> {
-  const { code, stdout, stderr } = await projections('list', '--json')
-  t.equal(code, 0, stderr)
-  return (JSON.parse(stdout) as Standing[]).filter(({ projection }) => projection === 'leads')
-}
-
 t.test('a dry run tells what a replay would do, and changes nothing', async (t) => {
-  const { code, stdout } = await projections('replay', 'leads', '--dry-run')
-  t.equal(code, 0)
-  t.match(stdout, /Readers of leads see generation 1, folded by version \d+ of its code: 80 rows, \d+ MiB on disk/)
-  t.match(stdout, /would build generation 2 .*\nIt would read about [1-9]\d* events/, '60, where it reads all of them within its two seconds')
-  t.match(stdout, /Nothing was changed/)
+  t.match(await projections('replay', 'leads', '--dry-run'), { code: 0, stdout: /would build generation 2 [^]*Nothing was changed/ })
+  const { stdout } = await projections('replay', 'leads', '--dry-run', '--json')
+  t.match(JSON.parse(stdout), { projection: 'leads', kind: 'begin', generation: 2, active: { generation: 1 }, from: '0', rows: 80 })
   t.strictSame(await db.generations(leads), ['1 active'])
 })
 
-t.test('--json says the same to programs', async (t) => {
-  const { code, stdout } = await projections('replay', 'leads', '--dry-run', '--json')
-  t.equal(code, 0)
-  t.match(JSON.parse(stdout), { projection: 'leads', kind: 'begin', generation: 2, active: { generation: 1 }, from: '0', rows: 80 })
+t.test('pause, verify and resume say in JSON what they did', async (t) => {
   for (const action of ['pause', 'verify', 'resume']) {
     const { code, stdout, stderr } = await projections(action, 'leads', '--json')
     t.equal(code, 0, stderr)
     t.match(JSON.parse(stdout), { action, projection: 'leads', state: 'done', message: /leads/ })
   }
-  t.match(await projections('rollback', 'leads', '--json'), { code: 1, stdout: '', stderr: /leads/ })
 })
 
 t.test('replay, rollback and drop, each with what comes next', async (t) => {
   t.match(await projections('replay', 'leads'), {
     code: 0, stdout: '', stderr: /Replayed leads in .*; readers see generation 2 now.*projections rollback leads/
   })
-  t.match(await list(t), [
+  const standing: object[] = JSON.parse((await projections('list', '--json')).stdout)
+  t.match(standing.filter((each) => 'projection' in each && each.projection === 'leads'), [
     { generation: 1, state: 'retained', behind: '0', owner: /^projector /, due: null },
     { generation: 2, state: 'active', behind: '0', owner: /^projector /, due: null, verified: /^all rows of generation 1 at/ }
   ])
   t.match(await projections('rollback', 'leads'), { code: 0, stderr: /Readers of leads see generation 1 again. The former one is kept level for/ })
-  t.match(await projections('drop', 'leads', '--generation', '1'), {
-    code: 1, stderr: /Readers see generation 1 of leads/
-  })
   t.match(await projections('drop', 'leads'), { code: 0, stderr: /Dropped of leads: generation 2/ })
-  t.match(await projections('list'), { code: 0, stdout: /leads .* 1 .* active/ })
 })
 
 const quarantine = (...args: string[]) => runWarm(['projections', 'quarantine', ...args], env)
@@ -111,16 +86,11 @@ t.test('quarantine refuses what cannot be done, and says why', async (t) => {
     refused(t, /assistants has not parked assistant-·2/, 'show', 'assistants', 'assistant-\u009b2'),
     refused(t, /assistant-700 stays parked, as it was: AssistantUpdated at assistant-700@1/, 'retry', 'assistants', stream),
     refused(t, /the log has no event assistant-700@9/, 'skip', 'assistants', stream, '9', '--reason', 'why'),
-    refused(t, /required option '--reason <text>' not specified/, 'skip', 'assistants', stream, '1'),
-    refused(t, /must be a revision, such as 0/, 'skip', 'assistants', stream, '-1', '--reason', 'why'),
     refused(t, /assistants does not stand still/, 'resume', 'assistants')
   ])
 })
 
 t.test('quarantine skips an event with a reason, and the stream goes on', async (t) => {
-  t.match(await quarantine('skip', 'assistants', stream, '1', '--reason', ' '), {
-    code: 1, stderr: /--reason.*must be a text of 1 to 200 characters/
-  })
   const { code, stderr } = await quarantine('skip', 'assistants', stream, '1', '--reason', 'a test wrote it')
   t.equal(code, 0)
   t.match(stderr, /assistants skips assistant-700@1 from now on, in rebuilds too\. No event of the stream is parked any more/)
@@ -131,7 +101,7 @@ t.test('quarantine skips an event with a reason, and the stream goes on', async 
   })
 })
 
-t.test('the same commands list, show, retry and skip what the dispatcher has parked', async (t) => {
+t.test('the same commands list and skip what the dispatcher has parked', async (t) => {
   const parked = 'assistant-77'
   const event = proposed({ type: 'AssistantUpdated', data: { nonsense: true } })
   const { position } = await rig.streams.append(parked, [event], noStream)
@@ -141,18 +111,11 @@ t.test('the same commands list, show, retry and skip what the dispatcher has par
   t.match(JSON.parse((await quarantine('list', 'dispatcher', '--json')).stdout), {
     parked: [{ projection: 'dispatcher', stream: parked, events: 1, revision: '0' }]
   })
-  const { stdout, stderr } = await quarantine('show', 'dispatcher', parked)
-  t.match(stderr, /dispatcher has parked 1 events? of assistant-77/)
-  t.match(JSON.parse(stdout), { stream: parked, revision: '0', data: { nonsense: true } })
-  await refused(t, /assistant-77 stays parked/, 'retry', 'dispatcher', parked)
   const { code, stdout: told, stderr: said } =
     await quarantine('skip', 'dispatcher', parked, '0', '--reason', 'a test wrote it', '--json')
   t.equal(code, 0, said)
   t.match(JSON.parse(told), {
     action: 'skip', projection: 'dispatcher', stream: parked, revision: '0', state: 'done', message: /goes on without/
-  })
-  t.match(JSON.parse((await quarantine('list', 'dispatcher', '--json')).stdout), {
-    parked: [], skipped: [{ projection: 'dispatcher', stream: parked, reason: 'a test wrote it' }]
   })
 })
 
