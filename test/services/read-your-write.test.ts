@@ -3,8 +3,7 @@ import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import type { Positions } from '../../projections/engine/positions.js'
 import { readBack } from '../../src/http/read-position.js'
-import { positionRig, positionsOf } from '../support/projections/position-rig.js'
-import { deaf } from '../support/postgres/ledger.js'
+import { positionRig } from '../support/projections/position-rig.js'
 
 const { pool, listening, deafPool, projectOne, parkOne } = await positionRig(t)
 
@@ -45,11 +44,4 @@ t.test('while an event is parked or was skipped, the read model is asked, but no
     INSERT INTO ledger.skipped_events (projection, stream, revision, reason) SELECT 'assistants', stream, revision, 'test' FROM gone`)
   t.teardown(() => pool.query('DELETE FROM ledger.skipped_events'))
   t.strictSame(await answer(await projectOne()), ['read', 'visible'])
-})
-
-t.test('a look-up tells it as a notification does', async (t) => {
-  const [before, after] = [positionsOf(t, deaf(t), pool), positionsOf(t, deaf(t), pool)]
-  const position = await projectOne()
-  t.strictSame(await (await answering(t, before))(position), ['folded', 'visible'])
-  t.strictSame(await (await answering(t, after))(await parkOne()), ['folded', 'pending'])
 })

@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { freePort as freeBeside } from '@ringledger/embedded-postgres'
 import { freePort } from '@ringledger/embedded-postgres/testing'
 import { eventStorePort } from '../../../src/services/embedded/own-stack.js'
 import { openStack } from '../../../src/services/embedded/stack.js'
@@ -49,14 +48,10 @@ t.test('the port of the service is left to it, also where an earlier start kept 
   const usual = await freePort()
   writeFileSync(join(folder, 'event-store.port'), `${usual}\n`)
   for (const dir of [folder, dataDir(t)]) {
-    const said: string[] = []
-    const port = await eventStorePort({ dataDir: dir, usual, servicePort: usual, log: (line) => { said.push(line) } })
+    const port = await eventStorePort({ dataDir: dir, usual, servicePort: usual, log: () => {} })
     t.not(port, usual)
     t.equal(kept(dir), port)
-    t.same(said, [`Port ${usual} is that of PORT, so the event store listens on ${port} from now on`])
   }
-  const others = Array.from({ length: 65_536 }, (_, port) => port).filter((port) => port % 8 > 3)
-  t.ok(await freeBeside(others) % 8 <= 3)
 })
 
 t.test('EMBEDDED_EVENTSTORE_PORT is taken as it is, and refused when another process listens there', async (t) => {

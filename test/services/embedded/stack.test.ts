@@ -2,8 +2,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openStack } from '../../../src/services/embedded/stack.js'
-import { acquireLock } from '@ringledger/embedded-postgres/lock'
 import { copiesOf, gone } from '@ringledger/embedded-postgres/testing'
 import { startStack } from './stack-process.js'
 
@@ -28,25 +26,4 @@ t.test('a command waits until a start is published; kill -9 of that takes the ev
   t.same(Object.keys(opened.pids), ['postgres', 'postgresSupervisor', 'eventStore'])
   start.kill('SIGKILL')
   for (const pid of Object.values(opened.pids)) await t.resolves(gone(pid))
-})
-
-t.test('an event store that cannot start is told, and leaves nothing running', async (t) => {
-  const dir = dataDir(t)
-  const stack = startStack(t, dir, { env: { STACK_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' } })
-  const refused = 'The embedded event store did not start; DIR/event-store.log says why: connect ECONNREFUSED 127.0.0.1:1'
-  t.equal((await stack.message('refused')).replace(dir, 'DIR'), refused)
-  t.equal(await stack.ended, 1)
-  const { lock } = await acquireLock(dir, 'command', 'test')
-  t.ok(lock, 'and the directory is free')
-  lock?.release()
-})
-
-t.test('with both URLs given nothing is started and DATA_DIR is not touched', async (t) => {
-  const urls = { databaseUrl: 'postgres://127.0.0.1:1/none', eventStoreUrl: 'esdb://127.0.0.1:1' }
-  const stack = await openStack(
-    { dataDir: '/nonexistent/nowhere', role: 'start', command: 'test', ...urls, log: t.fail }
-  )
-  t.match(stack, { ...urls, joined: false, pids: {} })
-  await stack.publish({})
-  await Promise.all([stack.close(), stack.close()])
 })
