@@ -134,8 +134,7 @@ export const parts: Part[] = [
   { name: 'recipes', files: ['test/long/recipes'], guards: ['docs/adding.md', 'src/features'], minutes: 12 },
   {
     name: 'ops',
-    files: ['test/long/ops', 'test/ops/actions.test.ts'],
-    env: { RACES: 'all' },
+    files: ['test/long/ops'],
     guards: ['src/ops', 'src/services/actions.ts'],
     minutes: 3
   },
