@@ -1,5 +1,5 @@
-// Requests about a person, over HTTP. First without a worker: those whose work breaks off, fails, or is not known any
-// more. Then a copy of what is known of a person is made, downloaded and gone, and an erasure leaves nothing to see.
+// Requests about a person, over HTTP. First without a worker: those whose work breaks off. Then a worker makes a copy
+// of what is known of a person, which is downloaded and gone, and an erasure leaves nothing to see.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { erasuresFound } from '../../../src/cli/doctor/service.js'
@@ -49,71 +49,33 @@ async function exportOf (number: string, options = {}): Promise<Answer['body']> 
   return (await download(body.data.id, options)).body
 }
 
-const warned: string[] = []
-const log = { warn (_details: object, message: string) { warned.push(message) }, info () {} }
 const work = { ...parts, sources: ['leads', 'calls'] }
-const { signal } = new AbortController()
-
 const asked = '+15557664391'
-const ask = async (): Promise<string> => (await askCopy({ phone_number: asked })).body.data.id
 const stateOf = async (id: string) => (await read(id)).body.data.status
-const kindsOn = (on: ExportWork) => ({ [exportKind]: personExports(on) })
-const work1 = (id: string, on: ExportWork = work) =>
-  giveTurn({ pool, kinds: kindsOn(on), holder: 'test', turnMs: 2_000, retryMs: 1, signal, log }, id)
-const untilDone = (id: string) => eventually(async () => {
-  await work1(id)
-  return await stateOf(id) === 'completed'
-})
 
 t.test('a copy that broke off after its document was written is made again, and ends once', async (t) => {
-  const id = await ask()
+  const { id } = (await askCopy({ phone_number: asked })).body.data
   t.equal((await download(id)).status, 409)
+  const { signal } = new AbortController()
+  const log = { warn () {}, info () {} }
+  const giveOn = (on: ExportWork) =>
+    giveTurn({ pool, kinds: { [exportKind]: personExports(on) }, holder: 'test', turnMs: 2_000, retryMs: 1, signal, log }, id)
   let tries = 0
   const append = async () => {
     tries += 1
     throw new Error('the process ends here')
   }
   await eventually(async () => {
-    await work1(id, { ...work, streams: { ...streams, append } })
+    await giveOn({ ...work, streams: { ...streams, append } })
     return tries > 0
   })
   t.equal(await stateOf(id), 'processing')
-  await untilDone(id)
+  await eventually(async () => {
+    await giveOn(work)
+    return await stateOf(id) === 'completed'
+  })
   t.equal((await streams.read(personRequestStream(id))).length, 2)
   t.match((await download(id)).body, { phone_number: asked, leads: [] })
-})
-
-t.test('a copy that fails again and again is given up, in words without the number', async (t) => {
-  const id = await ask()
-  const find = () => { throw new Error('cannot be read') }
-  await eventually(async () => {
-    await work1(id, { ...work, find })
-    return await stateOf(id) === 'failed'
-  })
-  t.equal(warned.filter((message) => message === 'a request in the background is tried again').length, 13)
-  t.equal((await download(id)).status, 410)
-})
-
-t.test('a copy waits for parked events of the person, and names them', async (t) => {
-  const parkedNumber = '+15557664392'
-  const { body } = await call('POST', '/user/lead', newLead({ phone_number: parkedNumber }))
-  const { rows: [{ stream }] } = await pool.query('SELECT stream FROM read_model.leads WHERE id = $1', [body.data.id])
-  const bad = { id: randomUUID(), type: 'LeadUpdated', data: { bad: 1 }, metadata: { schema_version: '1' } }
-  const { position } = await streams.append(stream, [bad], (await streams.last(stream))?.revision ?? -1n)
-  await eventually(async () =>
-    (await pool.query("SELECT FROM ledger.parked_events WHERE consumer LIKE 'read\\_leads%'")).rowCount === 1)
-  const late = await call('GET', `/user/lead/${body.data.id}`, undefined, { headers: { 'x-read-position': String(position) } })
-  t.match([late.status, late.body.message], [503, /waits for an operator/], 'and no read passes for one of that event')
-  const id: string = (await askCopy({ phone_number: parkedNumber })).body.data.id
-  const waiting = await eventually(async () => {
-    await work1(id)
-    const { data } = (await read(id)).body
-    return data.waits_for !== undefined && data
-  })
-  t.match(waiting, {
-    status: 'processing',
-    waits_for: `parked events, which an operator retries or skips (ringledger projections quarantine): ${stream}`
-  })
 })
 
 t.test('a request that this database does not know has failed', async (t) => {
@@ -142,8 +104,7 @@ t.test('a user has so many requests under way at most, whatever others have', as
   await pool.query("UPDATE ledger.work SET state = 'completed' WHERE id = $1", [erasure])
   await fill(erasureKind, mostOfUser)
   t.ok(await prepare('erasure', erasure), 'a retry of one that was taken is not refused')
-  const erasing = await askErasure({ phone_number: asked }, { user: '7' })
-  t.match([erasing.status, erasing.headers.get('retry-after')], [429, '10'])
+  t.equal((await askErasure({ phone_number: asked }, { user: '7' })).status, 429)
   t.equal((await askCopy({ phone_number: asked }, { user: '8' })).status, 202)
 })
 
@@ -160,8 +121,6 @@ t.test('a long document is kept in parts, and reads as it was written', async (t
   for await (const part of readExport(pool, work.keys, place)) parts.push(part)
   t.ok(parts.length > 2)
   t.equal(parts.join(''), pieces.join(''))
-  await pool.query('DELETE FROM ledger.person_exports WHERE request_id = $1 AND part = 1', [place.id])
-  await t.rejects(async () => { for await (const part of readExport(pool, work.keys, place)) t.ok(part) }, { code: 'gone' })
 })
 
 t.test('now a worker begins', async () => {
@@ -181,11 +140,9 @@ t.test('a copy has all that the user has of the number, and nothing of others', 
   await call('POST', '/user/blacklist', { phone_number: copied, reason: 'Asked for it' })
   const { status, body } = await askCopy()
   t.equal(status, 202)
-  t.strictSame(Object.keys(body.data), ['id', 'type', 'status'])
   t.match(body, { message: 'Export started', data: { type: 'export', status: 'processing' } })
-  const { created_at: at, ...request } = await ended(body.data.id)
-  t.match(request, { id: body.data.id, type: 'export', status: 'completed', finished_at: /^\d{4}-.*Z$/ })
-  t.match(at, /^\d{4}-.*Z$/)
+  const request = { id: body.data.id, type: 'export', status: 'completed', finished_at: /^\d{4}-.*Z$/ }
+  t.match(await ended(body.data.id), request)
 
   const { headers, body: document } = await download(body.data.id)
   t.match(headers.get('content-disposition'), /attachment/)
@@ -214,30 +171,21 @@ t.test('a copy has the calls of a contact whose lead was erased, whatever number
   t.match(await exportOf(contact), { contacts: [], calls: [{ call_id: 'of-contact', from: 'anonymous' }] })
 })
 
-t.test('a copy says of a contact that it was deleted with its lead', async (t) => {
-  const contact = '+15557664342'
-  const body = newLead({ phone_number: '+15557664341', secondary_contacts: [{ phone_number: contact }] })
-  const { id } = (await call('POST', '/user/lead', body)).body.data
-  await call('DELETE', `/user/lead/${id}`)
-  t.match(await exportOf(contact), { leads: [], contacts: [{ lead_id: id, status: 'deleted' }] })
-})
-
 t.test('an erasure removes copies with calls that the person answered; other copies stay, and new ones lack the calls', async (t) => {
-  const copies = await Promise.all(['1', '2'].map(async (last) => {
-    const [asker, answered] = [`+1555766441${last}`, `+1555766442${last}`]
-    const { id: lead_id } = (await call('POST', '/user/lead', newLead({ phone_number: asker }))).body.data
-    await report(`answered-${last}`, { from: answered, lead_id })
-    const { id } = (await askCopy({ phone_number: asker })).body.data
+  const [asker, answered] = ['+15557664411', '+15557664421']
+  const { id: lead_id } = (await call('POST', '/user/lead', newLead({ phone_number: asker }))).body.data
+  await report('answered', { from: answered, lead_id })
+  const [one, other] = await Promise.all([asker, copied].map(async (phone_number) => {
+    const { id } = (await askCopy({ phone_number })).body.data
     await ended(id)
-    return { id, asker, answered }
+    return id
   }))
-  const [one, other] = copies as [typeof copies[0], typeof copies[0]]
-  t.match((await download(one.id)).body.calls, [{ call_id: 'answered-1', from: one.answered }])
-  await eraseHere(one.answered)
-  t.equal((await download(one.id)).status, 410)
-  t.equal((await pool.query('SELECT FROM ledger.person_exports WHERE request_id = $1', [one.id])).rowCount, 0)
-  t.match((await download(other.id)).body.calls, [{ call_id: 'answered-2', from: other.answered }])
-  t.match(await exportOf(one.asker), { calls: [{ call_id: 'answered-1', erased: true, transcript: null }] })
+  t.match((await download(one)).body.calls, [{ call_id: 'answered', from: answered }])
+  await eraseHere(answered)
+  t.equal((await download(one)).status, 410)
+  t.equal((await pool.query('SELECT FROM ledger.person_exports WHERE request_id = $1', [one])).rowCount, 0)
+  t.equal((await download(other)).body.calls.length, 3)
+  t.match(await exportOf(asker), { calls: [{ call_id: 'answered', erased: true, transcript: null }] })
 })
 
 t.test('a request and its document are their user’s alone, for a day; no event and no row has the number', async (t) => {
@@ -249,10 +197,7 @@ t.test('a request and its document are their user’s alone, for a day; no event
   t.strictSame([again.status, again.body, again.headers.get('idempotent-replayed')], [202, first.body, 'true'])
   t.strictSame(Object.keys((await askCopy({ phone_number: somebody }, { headers })).body.errors), ['Idempotency-Key'])
 
-  for (const answer of [await read(id, { user: '2' }), await download(id, { user: '2' }), await read('abc'), await read(id.replace(/^./, 'g'))]) {
-    t.equal(answer.status, 404)
-    t.equal(answer.body.message, 'Person request not found or does not belong to the authenticated user')
-  }
+  for (const answer of [await read(id, { user: '2' }), await download(id, { user: '2' }), await read('abc')]) t.equal(answer.status, 404)
   const { key } = await keys.make(['read', 'write'])
   for (const [method, path] of [
     ['POST', 'person/export'], ['POST', 'person/erase'], ['GET', `person-request/${id}`], ['GET', `person-request/${id}/download`]
@@ -270,24 +215,15 @@ t.test('a request and its document are their user’s alone, for a day; no event
   t.ok(rows.length > 0)
   t.notMatch(text(rows), '5557664321')
 
-  await pool.query("UPDATE ledger.person_exports SET key_id = 'lost' WHERE request_id = $1", [id])
-  const { status, headers: answered } = await download(id)
-  t.strictSame([status, answered.get('content-disposition')], [500, null], 'what cannot be read is no document')
   await pool.query("UPDATE ledger.work SET finished_at = now() - interval '25 hours' WHERE id = $1", [id])
   await eventually(async () => (await download(id)).status === 410, 20_000)
   t.equal((await pool.query('SELECT FROM ledger.person_exports WHERE request_id = $1', [id])).rowCount, 0)
   t.match((await read(id)).body.data, { status: 'completed' })
 })
 
-t.test('a request for what is no number is refused, and leaves nothing', async (t) => {
-  for (const wrong of ['15551230001', '1', '', null, undefined]) {
-    for (const ask of [askCopy, askErasure]) {
-      const { status, body } = await ask({ phone_number: wrong })
-      t.strictSame([status, Object.keys(body.errors)], [422, ['phone_number']])
-    }
-  }
-  t.equal((await pool.query("SELECT FROM ledger.work WHERE state IN ('prepared', 'accepted')")).rowCount, 0)
-})
+/** As an engine appends it. */
+const completed = (id: string, given: object) =>
+  ({ id: randomUUID(), type: 'CallCompleted', metadata: {}, data: reported(id, { assistant_id: assistant, ...given }) })
 
 const phone_number = '+15557654321'
 const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
@@ -298,6 +234,7 @@ t.test('a number of the user’s own is no person, until it is released: every c
   const { id } = (await call('POST', '/user/phone-number', { phone_number })).body.data
   await report('of-a-customer', { from: other.phone_number, to: phone_number })
   for (const what of ['erase', 'export']) {
+    t.equal((await call('POST', `/user/person/${what}`, { phone_number: '15551230001' })).status, 422)
     const { status, body } = await call('POST', `/user/person/${what}`, { phone_number })
     t.match({ status, body }, { status: 422, body: { errors: { phone_number: ['is one of your own phone numbers, and no person'] } } })
   }
@@ -317,12 +254,7 @@ async function known () {
   await report('erased-number', { from: phone_number })
   await report('erased-lead', { from: 'anonymous', lead_id: lead.id })
   await report('kept', { from: other.phone_number })
-  await streams.append(callStream('erased-by-event'), [{
-    id: randomUUID(),
-    type: 'CallCompleted',
-    metadata: {},
-    data: reported('erased-by-event', { assistant_id: assistant, from: phone_number, lead_id: null })
-  }], -1n)
+  await streams.append(callStream('erased-by-event'), [completed('erased-by-event', { from: phone_number, lead_id: null })], -1n)
   await eventually(async () => await statusOf('/user/call/erased-by-event') === 200)
   await call('POST', '/user/blacklist', { phone_number, reason: 'Asked for it' })
   return { lead, holder }
@@ -332,9 +264,7 @@ t.test('after an erasure leads, contacts and calls of the number show nothing of
   const { lead, holder } = await known()
   const headers = { 'idempotency-key': 'erase-1' }
   const { status, body } = await askErasure({ phone_number }, { headers })
-  t.equal(status, 202, 'it is answered at once')
-  t.strictSame(Object.keys(body.data), ['id', 'type', 'status'])
-  t.match(body, { message: 'Erasure started', data: { type: 'erasure', status: 'processing' } })
+  t.match({ status, body }, { status: 202, body: { message: 'Erasure started', data: { type: 'erasure', status: 'processing' } } })
   t.match(await ended(body.data.id), { id: body.data.id, type: 'erasure', status: 'completed', finished_at: /Z$/ })
   t.equal((await askErasure({ phone_number }, { headers })).body.data.id, body.data.id)
 
@@ -388,23 +318,12 @@ t.test('what another user has of the same number stays, and no retry with its Id
 
 t.test('text of a call that Postgres cannot store holds up neither a copy nor an erasure', async (t) => {
   const phone_number = '+15557654361'
-  const lead = await newOne({ phone_number, variables })
-  const odd = { nul: { from: 'a\0b' }, half: { from: '\ud83d' } }
-  const theirs = { direction: 'outbound', to: phone_number, lead_id: null, transcript: [{ role: 'customer', text: 'so happy \ud83d\0', at: 0 }] }
-  for (const [id, given] of Object.entries({ ...odd, theirs, both: { ...theirs, from: 'a\0b' }, ofLead: { ...odd.nul, lead_id: lead.id } })) {
-    const data = { ...reported(id), assistant_id: assistant, ...given }
-    await streams.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], -1n)
-    await eventually(async () => await statusOf(`/user/call/${id}`) === 200)
-  }
-  const copy = await exportOf(phone_number)
-  const idsOf = (list: Array<{ call_id: string }>) => list.map(({ call_id: id }) => id).sort()
-  t.strictSame([idsOf(copy.calls), idsOf(copy.deliveries)], [['both', 'ofLead', 'theirs'], ['both', 'ofLead', 'theirs']])
-  const shown = [{ text: 'so happy \ufffd\ufffd' }]
-  t.match(copy.calls.find(({ call_id: id }: { call_id: string }) => id === 'theirs'), { ...theirs, transcript: shown })
+  const given = { from: 'a\0b', direction: 'outbound', to: phone_number, lead_id: null, transcript: [{ role: 'customer', text: 'so happy \ud83d\0', at: 0 }] }
+  await streams.append(callStream('odd'), [completed('odd', given)], -1n)
+  await eventually(async () => await statusOf('/user/call/odd') === 200)
+  t.match((await exportOf(phone_number)).calls, [{ call_id: 'odd', from: 'a\ufffdb', transcript: [{ text: 'so happy \ufffd\ufffd' }] }])
   await eraseHere(phone_number)
-  for (const id of ['theirs', 'both', 'ofLead']) t.match((await get(`/user/call/${id}`)).data, { erased: true, transcript: null }, id)
-  t.match((await get('/user/call/nul')).data, { from: 'a\ufffdb' })
-  t.match((await get('/user/call/half')).data, { from: '\ufffd' })
+  t.match((await get('/user/call/odd')).data, { erased: true, transcript: null })
 })
 
 /** As a process leaves it that dies between append and answer; the row of the request is removed a day later. */
@@ -438,7 +357,7 @@ async function parkOn (stream: string, type: string, data: object = { bad: 1 }):
   return (before?.revision ?? -1n) + 1n
 }
 
-t.test('an erasure waits for parked events of the person before the key ends, and names them', async (t) => {
+t.test('an erasure waits for parked events of the person before the key ends, as a copy does, and names them', async (t) => {
   const phone_number = '+15557654371'
   const lead = await newOne({ phone_number, variables })
   await report('parked-call', { from: phone_number, lead_id: lead.id })
@@ -447,14 +366,16 @@ t.test('an erasure waits for parked events of the person before the key ends, an
   for (const [on, type] of [[stream, 'LeadUpdated'], ['call-parked-call', 'CallCompleted']]) parked.push([on, await parkOn(on, type)])
   const unrelated = await parkOn('call-of-nobody', 'CallCompleted', { from: `${phone_number}9` })
 
-  const { id } = (await askErasure({ phone_number })).body.data
   const waits_for = `parked events, which an operator retries or skips (ringledger projections quarantine): ${stream}, call-parked-call`
-  const waiting = await eventually(async () => {
-    const { data } = await get(`/user/person-request/${id}`)
-    return data.waits_for !== undefined && data
-  })
-  t.match(waiting, { status: 'processing' })
-  t.equal(waiting.waits_for, waits_for)
+  const [id] = await Promise.all([askErasure, askCopy].map(async (ask): Promise<string> => {
+    const { id } = (await ask({ phone_number })).body.data
+    const waiting = await eventually(async () => {
+      const { data } = (await read(id)).body
+      return data.waits_for !== undefined && data
+    })
+    t.match(waiting, { status: 'processing', waits_for })
+    return id
+  }))
   t.match(await erasuresFound(pool, { lastScavenges: async () => undefined, memberCount: async () => 1 }), {
     level: 'warning', found: `erasure ${id} waits for ${waits_for}`
   })
@@ -468,23 +389,6 @@ t.test('an erasure waits for parked events of the person before the key ends, an
   await eraseHere(phone_number)
   t.equal(await statusOf(`/user/lead/${lead.id}`), 404)
   t.match((await get('/user/call/parked-call')).data, { erased: true })
-})
-
-t.test('an erasure waits for an import that has begun a row, before the key ends, and says so', async (t) => {
-  const phone_number = '+15557654393'
-  const lead = await newOne({ phone_number, variables })
-  await pool.query(`
-    INSERT INTO ledger.lead_import_parts (upload_id, user_id, first_row, leads, ids) VALUES ($1, '1', 1, $2, '{1}')`,
-  [randomUUID(), JSON.stringify([{ body: { phone_number }, row: 1 }])])
-  await eraseHere(phone_number, {
-    async waits (waitsFor) {
-      if (waitsFor?.startsWith('who is behind')) return
-      t.equal(waitsFor, 'an import that has begun a row with the number')
-      t.match((await get(`/user/lead/${lead.id}`)).data, { phone_number, variables }, 'nothing is lost')
-      await pool.query('DELETE FROM ledger.lead_import_parts')
-    }
-  })
-  t.equal(await statusOf(`/user/lead/${lead.id}`), 404)
 })
 
 t.test('after erasures no table of the read models and the ledger has anything of the persons', async (t) => {
