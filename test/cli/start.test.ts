@@ -99,7 +99,7 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     t.match(find('Postgres', 'LISTEN'), { found: /direct/ })
     t.match(find('Event store', 'members'), { found: /leader/ })
     t.match(find('DATA_DIR', 'used by'), { found: /`ringledger start`/ })
-    const kept: Record<string, string> = JSON.parse(readFileSync(join(folder, 'secrets.json'), 'utf8'))
+    const kept: { secretKey: string } = JSON.parse(readFileSync(join(folder, 'secrets.json'), 'utf8'))
     const hidden = [...Object.values(kept), new URL(databaseUrlOf(folder)).password]
     for (const secret of hidden) t.notOk(stdout.includes(secret))
     const SECRET_KEY = 'the key that follows on the one in the file'
