@@ -185,6 +185,15 @@ t.test('a deleted campaign is gone, takes no lead, and its leads keep its name',
   t.equal((await call('PUT', `/user/lead/${lead.id}`, { status: 'scheduled' })).status, 200)
 })
 
+t.test('an event of an unknown type in its stream changes nothing of an assistant or its ETag', async (t) => {
+  const path = `/user/assistant/${await create()}`
+  await streams.append(path.replace('/user/assistant/', 'assistant-'), [{ id: randomUUID(), type: 'AssistantArchived', data: {}, metadata: {} }], 0n)
+  const put = (body: object) => call('PUT', path, body, { headers: { 'if-match': '"0"' } })
+  t.match([(await get(path)).headers.get('etag'), (await put({})).status], ['"0"', 200])
+  t.equal((await put({ record_call: true })).headers.get('etag'), '"2"')
+  t.equal((await put({ record_call: false })).status, 412)
+})
+
 const add = (phone_number: unknown, options = {}) => call('POST', '/user/phone-number', { phone_number }, options)
 const release = (id: number, options = {}) => call('DELETE', `/user/phone-number/${id}`, undefined, options)
 const owned = async (user: string) => (await call('GET', '/user/phone-numbers', undefined, { user })).body.data
