@@ -133,20 +133,6 @@ const decisions: Array<[before: string, sent: string, expected: AppendExpectedRe
 for (const name of ['batch', 'unary'] as const) {
   const { stream, append, idsOf } = appending(client, name)
 
-  t.test(`${name}: an append answers the revision and the position of its last event`, async (t) => {
-    const to = stream()
-    const first = await append(to, events(2), NO_STREAM)
-    t.match(first, { success: true, nextExpectedRevision: 1n })
-    const second = await append(to, event(), 1n)
-    t.equal(second.nextExpectedRevision, 2n)
-    t.ok((second.position?.commit ?? 0n) > (first.position?.commit ?? 0n))
-    t.equal(second.position?.commit, second.position?.prepare)
-    t.equal((await append(stream(), [], NO_STREAM)).success, true, 'nothing is appended to nothing')
-    const read = await collect(client.readStream(to))
-    t.same(read.map(({ event }) => event?.revision), [0n, 1n, 2n])
-    t.same(read.at(-1)?.event?.position, second.position)
-  })
-
   t.test(`${name}: an append is decided by the end of its stream and the ids after its revision`, async (t) => {
     for (const [before, sent, expected, answer] of decisions) {
       const [to, known] = [stream(), new Map<string, EventData>()]
@@ -217,28 +203,21 @@ t.test('batched appends of one caller are decided in the order of the calls', as
   t.same((await collect(client.readStream(to))).map(({ event }) => event?.id), batch.map(({ id }) => id))
 })
 
-t.test('an event id is a UUID as .NET reads one, but not the one of zeros', async (t) => {
-  const to = randomUUID()
-  const id = randomUUID()
-  const append = (id: string) => (
+t.test('an event id is a UUID in any case, but not the one of zeros', async (t) => {
+  const [to, id] = [randomUUID(), randomUUID()]
+  const append = (id: string) =>
     client.appendToStream(to, jsonEvent({ id, type: 'A', data: {} }), { expectedRevision: NO_STREAM })
-  )
-  for (const same of [id.toUpperCase(), id, ` ${id} `, `{${id}}`, `(${id})`, id.replaceAll('-', '')]) await append(same)
+  for (const same of [id.toUpperCase(), id]) await append(same)
   t.same((await collect(client.readStream(to))).map(({ event }) => event?.id), [id])
   await refused(t, append('00000000-0000-0000-0000-000000000000'), UnknownError)
 })
 
-t.test('stream names may be anything that is a name', async (t) => {
-  for (const name of ['ä-ö', 'with space', '日本語-1', "quote'\"-1", 'a'.repeat(2000), '$system-1']) {
+t.test('stream names may be anything of at most 2,000 bytes', async (t) => {
+  for (const name of ['日本語 "\'-1', 'a'.repeat(2000), '$all']) {
     await client.appendToStream(name, event())
     t.match(await collect(client.readStream(name)), [{ event: { streamId: name } }])
   }
-  await refused(t, client.appendToStream('a'.repeat(2001), event()), UnknownError)
-  await client.setStreamMetadata('a'.repeat(2000), { maxCount: 1 })
-  t.match(await client.getStreamMetadata('a'.repeat(2000)), { metadata: { maxCount: 1 } })
-  await refused(t, client.setStreamMetadata('a'.repeat(2001), { maxCount: 1 }), UnknownError)
-  t.match(await client.appendToStream('$all', event()), { nextExpectedRevision: 0n }, '$all is a name as well')
-  await refused(t, client.appendToStream('$$', event()), UnknownError)
+  for (const name of ['a'.repeat(2001), '$$']) await refused(t, client.appendToStream(name, event()), UnknownError)
 })
 
 const stub = new StreamsClient(`127.0.0.1:${store.port}`, grpc.credentials.createInsecure())
@@ -324,43 +303,29 @@ t.test('a message that is no event is refused, and the stream of appends goes on
   t.ok(replies.every((reply) => reply.hasStreamIdentifier()), 'every reply names the stream')
 })
 
-/** Fills streams with a former server, of which the next one knows nothing. */
-async function former (t: Test) {
-  const postgres = await scratchPostgres(t)
-  const { client, store } = await scratchEventStore(t, { postgres })
-  const known = events(2)
-  await client.appendToStream('filled', known, { expectedRevision: NO_STREAM })
-  await client.appendToStream('deleted', events(2))
-  await client.deleteStream('deleted')
-  await client.appendToStream('tombstoned', event())
-  await client.tombstoneStream('tombstoned')
-  await client.setStreamMetadata('described', { maxCount: 1 })
-  await store.close()
-  return { postgres, known }
-}
-
 t.test('streams of a former server are no new ones, alone and among new ones', async (t) => {
-  const { postgres, known } = await former(t)
+  const postgres = await scratchPostgres(t)
+  const former = await scratchEventStore(t, { postgres })
+  const known = events(2)
+  for (const stream of ['filled', 'deleted', 'tombstoned']) await former.client.appendToStream(stream, known)
+  await former.client.deleteStream('deleted')
+  await former.client.tombstoneStream('tombstoned')
+  await former.client.setStreamMetadata('described', { maxCount: 1 })
+  await former.store.close()
+
   const { client } = await scratchEventStore(t, { postgres })
   const toNone = { expectedRevision: NO_STREAM } as const
-  const isWritten = { success: true, nextExpectedRevision: 0n }
-  const [isNew, , , repeated, again, counted] = await Promise.all([
-    client.appendToStream('new', event(), toNone),
+  const [, , ...answers] = await Promise.all([
     wrong(t, client.appendToStream('filled', event(), toNone), 1n, NO_STREAM),
     refused(t, client.appendToStream('tombstoned', event(), toNone), StreamDeletedError),
     client.appendToStream('filled', known, toNone),
     client.appendToStream('deleted', event(), toNone),
     client.appendToStream('described', events(3), toNone),
-    client.appendToStream('other', event(), toNone),
-    wrong(t, client.appendToStream('filled', [], toNone), 1n, NO_STREAM)
+    client.appendToStream('new', event(), toNone)
   ])
-  t.match(isNew, isWritten)
-  t.match(repeated, { nextExpectedRevision: 1n }, 'a repeat is known by its ids')
-  t.match(again, { nextExpectedRevision: 2n }, 'a deleted stream goes on')
-  t.match(counted, { nextExpectedRevision: 2n })
-  t.equal((await collect(client.readStream('described'))).length, 1, 'under the metadata that it had')
-  t.equal((await collect(client.readStream('filled'))).length, 2)
-  t.same((await collect(client.readStream('new'))).map(({ event }) => event?.revision), [0n])
+  t.same(answers.map(({ nextExpectedRevision }) => nextExpectedRevision), [1n, 2n, 2n, 0n])
+  const lengths = ['filled', 'described', 'new'].map(async (stream) => (await collect(client.readStream(stream))).length)
+  t.same(await Promise.all(lengths), [2, 1, 1])
 })
 
 t.test('very many events at once are all there or none, while others read and append', async (t) => {

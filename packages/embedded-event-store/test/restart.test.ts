@@ -6,7 +6,7 @@ import {
 } from '@ringledger/embedded-postgres/testing'
 import pg from 'pg'
 import t from 'tap'
-import { postgresStorage, type Session, type Storage } from '../src/log/session.js'
+import { postgresStorage, type Storage } from '../src/log/session.js'
 import { startEventStore } from '../src/server.js'
 import { collect, refused, scratchEventStore } from './support/scratch-event-store.js'
 
@@ -116,24 +116,4 @@ t.test('a Postgres that is too slow while the log is opened anew is asked again,
   await slow.query('rollback')
   const isBack = eventually(() => client.appendToStream('b', event()).then(() => 'back', () => false as const))
   t.equal(await Promise.race([isBack, store.lost.then(String)]), 'back')
-})
-
-t.test('a server that is closed while its session is opened anew lets go of the schema', async (t) => {
-  const postgres = await scratchPostgres(t)
-  const storage = postgresStorage({ databaseUrl: postgres.url, schema: 'eventstore' })
-  const sessions: Session[] = []
-  let open = () => {}
-  const openSession = async (patience: number) => {
-    const isFirst = sessions.length === 0
-    const session = await storage.openSession(patience)
-    sessions.push(session)
-    if (!isFirst) await new Promise<void>((resolve) => { open = resolve })
-    return session
-  }
-  const store = await startEventStore({ databaseUrl: postgres.url, storage: { ...storage, openSession } })
-  await sessions[0]?.client.end()
-  await eventually(() => sessions.length === 2)
-  await store.close()
-  open()
-  t.ok(await sessions[1]?.ended)
 })

@@ -1,17 +1,12 @@
 // A subscription emits events, checkpoints and errors in their order.
 import {
-  type AllStreamSubscription, type StreamSubscription, binaryEvent, END, jsonEvent, type ResolvedEvent, START,
-  StreamDeletedError, eventTypeFilter, excludeSystemEvents, type Position, streamNameFilter
+  type AllStreamSubscription, type StreamSubscription, binaryEvent, END, jsonEvent, START, StreamDeletedError,
+  eventTypeFilter, type Position, streamNameFilter
 } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { eventually } from '@ringledger/embedded-postgres/testing'
-import { Feed } from '../src/feed.js'
-import { EventLog } from '../src/log/log.js'
-import { any } from '../src/log/plan.js'
-import { postgresStorage } from '../src/log/session.js'
-import { subscribeToStream } from '../src/subscribe.js'
 import { scratchEventStore, collect } from './support/scratch-event-store.js'
 
 /** Notes revisions, of all streams or of `only` one, `confirmed`, `caught up` and names of errors. */
@@ -38,7 +33,7 @@ function watch (t: Test, subscription: AllStreamSubscription | StreamSubscriptio
   }
 }
 
-const { client, postgres } = await scratchEventStore(t)
+const { client } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })
 const events = (count: number, type?: string) => Array.from({ length: count }, () => event(type))
 
@@ -56,42 +51,20 @@ t.test('a stream is followed from a revision: what comes after it, caught up onc
   t.same(await fromEnd.until((log) => log.includes('4')), ['confirmed', 'caught up', '3', '4'])
 })
 
-t.test('$all is followed from after a position, or from its end', async (t) => {
+t.test('$all is followed from after a position or its end; 0 is before the first event, and 2^64 - 1 the end', async (t) => {
   const stream = randomUUID()
-  const { position } = await client.appendToStream(stream, event())
-  if (position === undefined) throw new Error('An append has a position')
+  const { position = { commit: 0n, prepare: 0n } } = await client.appendToStream(stream, event())
   await client.appendToStream(stream, events(2))
-  const after = watch(t, client.subscribeToAll({ fromPosition: position }), stream)
-  const fromEnd = watch(t, client.subscribeToAll({ fromPosition: END }), stream)
-  const fromStart = watch(t, client.subscribeToAll({ fromPosition: START }), stream)
-  for (const { until } of [after, fromEnd, fromStart]) await until((log) => log.includes('caught up'))
-  await client.appendToStream(stream, event())
-  t.same(await after.until((log) => log.includes('3')), ['confirmed', '1', '2', 'caught up', '3'])
-  t.same(await fromEnd.until((log) => log.includes('3')), ['confirmed', 'caught up', '3'])
-  t.same(await fromStart.until((log) => log.includes('3')), ['confirmed', '0', '1', '2', 'caught up', '3'])
-})
-
-t.test('a position of 0 is before the first event, and 2^64 - 1 is the end', async (t) => {
-  const stream = randomUUID()
-  await client.appendToStream(stream, event('Before'))
   const end = 2n ** 64n - 1n
-  const subscriptions = [
-    client.subscribeToAll({ fromPosition: { commit: 0n, prepare: 0n } }),
-    client.subscribeToAll({ fromPosition: { commit: end, prepare: end } }),
-    client.subscribeToStream(stream, { fromRevision: end })
-  ]
-  const seen = subscriptions.map((subscription) => {
-    t.teardown(() => subscription.unsubscribe())
-    const seen: string[] = []
-    subscription.on('data', ({ event }: ResolvedEvent) => {
-      if (event?.streamId === stream || event?.type === '$LogCreated') seen.push(event.type)
-    })
-    return seen
-  })
-  await Promise.all(subscriptions.map((subscription) => once(subscription, 'caughtUp')))
-  await client.appendToStream(stream, event('After'))
-  await eventually(() => seen.every((types) => types.includes('After')))
-  t.same(seen, [['$LogCreated', 'Before', 'After'], ['After'], ['After']])
+  const [all, live] = [['confirmed', '0', '1', '2', 'caught up', '3'], ['confirmed', 'caught up', '3']]
+  const places = [
+    [position, ['confirmed', '1', '2', 'caught up', '3']], [START, all], [END, live],
+    [{ commit: 0n, prepare: 0n }, all], [{ commit: end, prepare: end }, live]
+  ] as const
+  const watched = places.map(([fromPosition]) => watch(t, client.subscribeToAll({ fromPosition }), stream))
+  for (const { until } of watched) await until((log) => log.includes('caught up'))
+  await client.appendToStream(stream, event())
+  for (const [n, { until }] of watched.entries()) t.same(await until((log) => log.includes('3')), places[n]?.[1])
 })
 
 t.test('across the change from history to live nothing is missed and nothing comes twice', async (t) => {
@@ -140,22 +113,6 @@ t.test('a tombstone reaches the subscribers of the stream, and is the end', asyn
   t.same(await late.until((log) => log.length > 0), [StreamDeletedError.name], 'an error before any confirmation')
 })
 
-t.test('a tombstone ends a subscription that is behind, whatever the metadata hides', async (t) => {
-  const storage = postgresStorage({ databaseUrl: postgres.url, schema: 'behind' })
-  const feed = new Feed()
-  const log = await EventLog.open(storage, feed, () => {})
-  t.teardown(() => log.close())
-  const content = { type: 'A', isJson: true, data: Buffer.from('{}'), metadata: Buffer.alloc(0) }
-  const happened = () => ({ id: randomUUID(), ...content })
-  await log.writer.write({ action: 'append', stream: 'a', expected: any, events: [happened()] })
-  await log.writer.write({ action: 'delete', stream: 'a', expected: any, events: [] })
-  await log.writer.write({ action: 'tombstone', stream: 'a', expected: any, events: [] })
-  const aborted = AbortSignal.timeout(5_000)
-  const kinds: string[] = []
-  for await (const { kind } of subscribeToStream({ log, feed, aborted }, 'a', -1)) kinds.push(kind)
-  t.same(kinds, ['events', 'stream-deleted'])
-})
-
 t.test('a soft delete does not end a subscription', async (t) => {
   const stream = randomUUID()
   await client.appendToStream(stream, event())
@@ -196,8 +153,8 @@ t.test('filters let through by stream or type, by prefix or by expression, also 
 
 t.test('an expression that RE2 cannot say, or that is too large, is refused in words', async (t) => {
   const refused = {
-    'no regular expression of RE2': ['(', 'a(?=b)', '(?<!a)b', '(a)\\1', 'a**', '(((a{10}){10}){10}){10}'],
-    'too long or repeats too much: use prefixes': ['x'.repeat(4_097), '(\\w{10}){100}'.repeat(10), `(${'x'.repeat(98)}){99}`]
+    'no regular expression of RE2': ['(', 'a(?=b)'],
+    'too long or repeats too much: use prefixes': ['x'.repeat(4_097), '(\\w{10}){100}'.repeat(10)]
   }
   for (const [message, expressions] of Object.entries(refused)) {
     for (const regex of expressions) {
@@ -211,7 +168,7 @@ t.test('an expression that RE2 cannot say, or that is too large, is refused in w
 t.test('a hostile expression does not stop the store', { timeout: 20_000 }, async (t) => {
   const stream = 'a'.repeat(1_999)
   await client.appendToStream(stream, event())
-  const hostile = ['(a+)+!', '(a|aa)+!', '(.*a){20}\\z!', '(\\pL*a\\pL{3}){200}', '\\pL'.repeat(1_365), '\\p{L}{1000}!']
+  const hostile = ['(a+)+!', '(\\pL*a\\pL{3}){200}', '\\pL'.repeat(1_365)]
   for (const regex of hostile) {
     const subscription = client.subscribeToAll({ filter: streamNameFilter({ regex }) })
     subscription.on('error', () => {})
@@ -252,27 +209,4 @@ t.test('checkpoints come after every so many considered events and when caught u
   second.on('data', ({ event }) => resumed.push(event?.id ?? ''))
   await once(second, 'caughtUp')
   t.same(resumed, order.slice(middle).filter((entry) => typeof entry === 'string'))
-})
-
-t.test('while live, checkpoints come by the number of considered events; events wait until one is handled', async (t) => {
-  const { position } = await client.appendToStream(randomUUID(), event())
-  const seen: string[] = []
-  let isHandling = false
-  const checkpointReached = async () => {
-    isHandling = true
-    await new Promise((resolve) => setImmediate(resolve))
-    isHandling = false
-    seen.push('checkpoint')
-  }
-  const filter = excludeSystemEvents({ checkpointInterval: 2, checkpointReached })
-  const subscription = client.subscribeToAll({ ...(position && { fromPosition: position }), filter })
-  t.teardown(() => subscription.unsubscribe())
-  subscription.on('data', () => { seen.push(isHandling ? 'event meanwhile' : 'event') })
-  await once(subscription, 'caughtUp')
-  const stream = randomUUID()
-  for (let n = 0; n < 13; n++) await client.appendToStream(stream, Array.from({ length: 10 }, () => event()))
-  await eventually(() => seen.filter((entry) => entry === 'event').length === 130)
-  const checkpoints = seen.flatMap((entry, index) => entry === 'checkpoint' ? [index] : [])
-  t.same(checkpoints, [64, 129], 'two windows of 32, twice; none when it caught up, for nothing was considered')
-  t.notOk(seen.includes('event meanwhile'))
 })
