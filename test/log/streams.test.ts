@@ -81,13 +81,6 @@ t.test('an append at another revision is a conflict and writes nothing', async (
   t.equal((await direct.read(stream)).length, 1)
 })
 
-t.test('the same append again is the same answer', async (t) => {
-  const [stream, events] = [name(), [proposed(), proposed()]]
-  const first = await direct.append(stream, events, noStream)
-  t.strictSame(await direct.append(stream, events, noStream), first)
-  t.equal((await direct.read(stream)).length, 2)
-})
-
 t.test('ids of events follow from their command: UUIDs of version 5', async (t) => {
   const dns = '6ba7b810-9dad-11d1-80b4-00c04fd430c8'
   t.equal(uuidV5(dns, 'www.example.com'), '2ed6657d-e927-568b-95e1-2665a8aea6a2', 'as RFC 9562, appendix A.4, has it')
@@ -126,25 +119,6 @@ t.test('an append whose acknowledgement is lost is followed up, and stands once'
   const read = await direct.read(stream)
   t.strictSame(await appending, { revision: 1n, position: read[1]?.position })
   t.strictSame((await direct.read(stream)).map(({ id }) => id), events.map(({ id }) => id))
-})
-
-t.test('an append that was not written says nothing about those that wait beside it', async (t) => {
-  const sql = new pg.Client({ connectionString: postgres.url })
-  await sql.connect()
-  t.teardown(() => sql.end())
-  await sql.query('BEGIN; LOCK TABLE eventstore.events IN SHARE MODE')
-  const [refused, written] = [name(), name()]
-  const refusal = t.rejects(direct.append(refused, [proposed()], noStream), EventStoreUnavailable)
-  const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-    WHERE wait_event_type = 'Lock' AND datname = current_database()`
-  await eventually(async () => (await sql.query(cancel.replace('pg_cancel_backend(pid)', 'pid'))).rowCount === 1)
-  const waiting = direct.append(written, [proposed()], noStream)
-  await direct.head() // an answer to what was sent after it: it has arrived
-  await sql.query(cancel)
-  await refusal
-  await sql.query('COMMIT')
-  t.match(await waiting, { revision: 0n })
-  t.equal((await direct.read(refused)).length, 0)
 })
 
 t.test('an append whose answer was lost is found although somebody wrote after it', async (t) => {
@@ -194,19 +168,13 @@ t.test('when the store stays away after a request, the outcome is unknown and ne
 })
 
 t.test('a store that hangs is given up in bounded time', async (t) => {
-  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 2_000, resolveWithinMs: 2_200 })
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 1_000, resolveWithinMs: 1_200 })
   proxy.freeze()
   const beganAt = performance.now()
   await t.rejects(streams.append(name(), [proposed()], noStream), AppendOutcomeUnknown)
   const ms = performance.now() - beganAt
-  t.ok(ms < 5_700, `after ${ms.toFixed()} ms: the last try has no more time than is left`)
-})
-
-t.test('a read that is not answered is given up in bounded time', async (t) => {
-  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 1_000 })
-  proxy.freeze()
+  t.ok(ms < 4_700, `after ${ms.toFixed()} ms: the last try has no more time than is left`)
   await t.rejects(streams.read(name()), EventStoreUnavailable)
-  await t.rejects(streams.head(), EventStoreUnavailable)
 })
 
 t.test('after a silence an append asks first: to a store that hangs it is never sent', async (t) => {

@@ -1,11 +1,12 @@
 // Followers of the end of the log share one subscription, and none is held up or failed by another. Whatever happens
 // to it, each follower gets every event of its types once, in order.
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Batch, IsDeferred } from '../../src/log/follow.js'
+import type { Batch } from '../../src/log/follow.js'
 import { EventLog, noStream, type Streams } from '../../src/log/event-log.js'
-import { SharedTail, type ShareOptions } from '../../src/log/tail.js'
+import { SharedTail } from '../../src/log/tail.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { eventually } from '../support/eventually.js'
@@ -37,51 +38,36 @@ function countingFollowers (streams: Streams): Streams & { open (): number, open
 /** Those that followers may share. */
 const types = ['A', 'B', 'C', 'D']
 
-/** The same streams, as the log has them whose followers share. */
-function shareTail (streams: Streams, options: ShareOptions): Streams {
-  const shared = new SharedTail(streams, options)
-  return {
-    ...streams,
-    follow: (following) => shared.takes(following) ? shared.follow(following) : streams.follow(following),
+/** Streams whose followers share one subscription, as those of a log do, and how many subscriptions that takes. */
+function shared (through: Streams = direct, maxBytes?: number) {
+  const counted = countingFollowers(through)
+  const tail = new SharedTail(counted, { eventTypes: types, ...(maxBytes !== undefined && { maxBytes }) })
+  const streams: Streams = {
+    ...counted,
+    follow: (following) => tail.takes(following) ? tail.follow(following) : counted.follow(following),
     lookNow () {
-      shared.lookNow()
-      streams.lookNow()
+      tail.lookNow()
+      counted.lookNow()
     }
   }
-}
-
-/** Streams whose followers share one subscription, and how many subscriptions that takes. */
-function shared (through: Streams = direct) {
-  const counted = countingFollowers(through)
-  return { counted, streams: shareTail(counted, { eventTypes: types }) }
-}
-
-const typesOf = ({ events }: Follower) => events.map(({ type }) => type).join('')
-
-interface Follower {
-  events: StoredEvent[]
-  /** The positions of the batches, from the first on. */
-  positions: bigint[]
-  reached (): bigint
-  stop (): Promise<void>
-  ended: Promise<void>
+  return { counted, streams }
 }
 
 interface FollowerOptions {
   eventTypes: string[]
-  isDeferred?: IsDeferred
+  deferredTypes?: string[]
+  slowMs?: number
   after: bigint
-  /** The follower takes the next batch when this has resolved. */
-  work? (batch: Batch): Promise<unknown>
+  /** After every error it goes on from its last position, as consumers do. */
+  goesOn?: boolean
 }
 
-/** Follows until the test ends, as consumers do. */
+/** Follows until the test ends. */
 function follower (
-  t: Teardown, streams: Streams, { work = async () => {}, after, ...options }: FollowerOptions
-): Follower {
-  const stopping = new AbortController()
-  const events: StoredEvent[] = []
-  const positions: bigint[] = []
+  t: Teardown, streams: Streams, { eventTypes, deferredTypes = [], slowMs = 0, after, goesOn = false }: FollowerOptions
+) {
+  const [stopping, events, batches] = [new AbortController(), [] as StoredEvent[], [] as Batch[]]
+  let [turn, position] = [new AbortController(), after]
   const ended = run()
   ended.catch(() => {})
   const stop = async () => {
@@ -90,36 +76,48 @@ function follower (
   }
   t.teardown(() => stop().catch(() => {}))
   return {
+    eventTypes,
+    after,
     events,
-    positions,
+    batches,
     ended,
-    reached: () => positions.at(-1) ?? after,
-    stop
+    stop,
+    types: () => events.map(({ type }) => type).join(''),
+    reached: () => position,
+    restart: () => turn.abort()
   }
 
   async function run (): Promise<void> {
-    for await (const batch of streams.follow({ after, ...options, signal: stopping.signal, mayShare: true })) {
+    do {
+      turn = new AbortController()
+      const following = follow(AbortSignal.any([stopping.signal, turn.signal]))
+      await (goesOn ? following.catch(() => delay(20)) : following)
+    } while (goesOn && !stopping.signal.aborted)
+  }
+
+  async function follow (signal: AbortSignal): Promise<void> {
+    const isDeferred = ({ type }: { type: string }) => deferredTypes.includes(type)
+    for await (const batch of streams.follow({ after: position, eventTypes, isDeferred, signal, mayShare: true })) {
+      batches.push(batch)
       events.push(...batch.events)
-      positions.push(batch.position)
-      await work(batch)
+      position = batch.position
+      if (slowMs > 0) await delay(slowMs)
     }
   }
 }
 
 /** Appends events of these types to a stream of their own. @returns the position of the last one */
-async function happen (
-  streams: Pick<Streams, 'append'>, types: readonly string[], data: object = {}
-): Promise<bigint> {
-  const events = types.map((type) => ({ id: randomUUID(), type, data, metadata: {} }))
-  return (await streams.append(`test-${randomUUID()}`, events, noStream)).position
+async function happen (types: readonly string[]): Promise<bigint> {
+  const events = types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} }))
+  return (await direct.append(`test-${randomUUID()}`, events, noStream)).position
 }
 
 t.test('those at the end have one subscription, and each gets its types in log order', async (t) => {
   const { counted, streams } = shared()
   const after = await direct.head()
   const followers = [['A'], ['A', 'B'], ['C'], types].map((eventTypes) => follower(t, streams, { eventTypes, after }))
-  const last = await happen(direct, ['A', 'B', 'Other', 'C', 'A', 'D'])
-  await eventually(() => followers.map(typesOf).join() === 'AA,ABA,C,ABCAD')
+  const last = await happen(['A', 'B', 'Other', 'C', 'A', 'D'])
+  await eventually(() => followers.map(({ types }) => types()).join() === 'AA,ABA,C,ABCAD')
   t.equal(counted.opened(), 1)
   streams.lookNow?.()
   await eventually(() => followers.every(({ reached }) => reached() >= last))
@@ -130,26 +128,26 @@ t.test('those at the end have one subscription, and each gets its types in log o
 t.test('events of others are passed at once when somebody waits, and in a while else', async (t) => {
   const { streams } = shared()
   const each = follower(t, streams, { eventTypes: ['A'], after: await direct.head() })
-  await happen(direct, ['A'])
-  await eventually(() => typesOf(each) === 'A')
+  await happen(['A'])
+  await eventually(() => each.types() === 'A')
   const other = follower(t, streams, { eventTypes: ['B'], after: each.reached() })
-  const position = await happen(direct, ['B'])
-  await eventually(() => typesOf(other) === 'B')
+  const position = await happen(['B'])
+  await eventually(() => other.types() === 'B')
   streams.lookNow?.()
   await eventually(() => each.reached() >= position)
-  const later = await happen(direct, ['B', 'Other'])
+  const later = await happen(['B', 'Other'])
   await eventually(() => each.reached() >= later && other.reached() >= later)
-  t.equal(typesOf(each), 'A')
+  t.equal(each.types(), 'A')
 })
 
 t.test('a deferred event comes with one that is not, or a moment later', async (t) => {
   const { streams } = shared()
-  const each = follower(t, streams, { eventTypes: ['A', 'B'], isDeferred: ({ type }) => type === 'A', after: await direct.head() })
-  await happen(direct, ['A', 'A', 'B'])
-  await eventually(() => typesOf(each) === 'AAB')
-  t.equal(each.positions.length, 1)
-  await happen(direct, ['A'])
-  await eventually(() => typesOf(each) === 'AABA')
+  const each = follower(t, streams, { eventTypes: ['A', 'B'], deferredTypes: ['A'], after: await direct.head() })
+  await happen(['A', 'A', 'B'])
+  await eventually(() => each.types() === 'AAB')
+  t.equal(each.batches.length, 1)
+  await happen(['A'])
+  await eventually(() => each.types() === 'AABA')
 })
 
 t.test('an event that cannot be opened fails those who take it, and no other', async (t) => {
@@ -166,12 +164,12 @@ t.test('an event that cannot be opened fails those who take it, and no other', a
   const after = await direct.head()
   const well = follower(t, streams, { eventTypes: ['A'], after })
   const bad = follower(t, streams, { eventTypes: ['A', 'C'], after })
-  await happen(direct, ['A'])
-  await eventually(() => typesOf(well) === 'A' && typesOf(bad) === 'A')
-  await happen(direct, ['C'])
+  await happen(['A'])
+  await eventually(() => well.types() === 'A' && bad.types() === 'A')
+  await happen(['C'])
   await t.rejects(bad.ended, { message: 'cannot be opened' })
-  await happen(direct, ['A'])
-  await eventually(() => typesOf(well) === 'AA')
+  await happen(['A'])
+  await eventually(() => well.types() === 'AA')
   await eventually(() => counted.open() === 1)
 })
 
@@ -182,7 +180,7 @@ t.test('a follower that takes other types, or does not say that it may share, ha
   follower(t, streams, { eventTypes: ['Other'], after })
   const alone = streams.follow({ after, eventTypes: ['A'], signal: AbortSignal.timeout(10_000) })
   const next = alone.next()
-  await happen(direct, ['A'])
+  await happen(['A'])
   t.match((await next).value, { events: [{ type: 'A' }] })
   await eventually(() => counted.open() === 3) // the other two open beside it
   await alone.return()
@@ -206,81 +204,32 @@ t.test('followers of any types and pace miss nothing, also when the connection i
     fc.array(someone, { minLength: 2, maxLength: 4 }), fc.array(step, { minLength: 5, maxLength: 30 }),
     async (given, steps) => {
       const cut = connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`)
-      const counted = countingFollowers(new EventLog(cut))
-      const streams = shareTail(counted, { eventTypes: types, maxBytes: 5_000 })
+      const { counted, streams } = shared(new EventLog(cut), 5_000)
       const before: bigint[] = [await direct.head()]
-      for (let n = 0; n < 30; n++) before.push(await happen(direct, types))
+      for (let n = 0; n < 30; n++) before.push(await happen(types))
       const all = given.map(({ behind, ...options }) =>
-        consumer(streams, { ...options, after: before[30 - behind] ?? 0n }))
+        follower(t, streams, { ...options, after: before[30 - behind] ?? 0n, goesOn: true }))
       for (const each of steps) {
         if (each === 'cut') proxy.cut()
         else if (each === 'restart') all[0]?.restart()
-        else await happen(direct, each)
+        else await happen(each)
       }
-      const last = await happen(direct, types)
+      const last = await happen(types)
       const wanted = await logOf(before[0] ?? 0n, last)
-      const due = ({ takes, after }: Consumer) =>
-        wanted.filter(({ type, position }) => takes(type) && position > after).map(({ position }) => position)
-      await eventually(() => all.every((each) => each.events.join() === due(each).join()))
+      const isComplete = ({ eventTypes, after, events }: ReturnType<typeof follower>) => {
+        const due = wanted.filter(({ type, position }) => eventTypes.includes(type) && position > after)
+        return events.map(({ id }) => id).join() === due.map(({ id }) => id).join()
+      }
+      await eventually(() => all.every(isComplete))
       await Promise.all(all.map(({ stop }) => stop()))
       await eventually(() => counted.open() === 0)
       await cut.close()
     }), { numRuns: 5 })
 })
 
-async function logOf (after: bigint, last: bigint): Promise<StoredEvent[]> {
+async function logOf (after: bigint, until: bigint): Promise<StoredEvent[]> {
   const all: StoredEvent[] = []
   const signal = AbortSignal.timeout(20_000)
-  for await (const { events, position } of direct.follow({ after, eventTypes: types, signal })) {
-    all.push(...events)
-    if (position >= last) break
-  }
+  for await (const { events } of direct.follow({ after, until, eventTypes: types, signal })) all.push(...events)
   return all
 }
-
-interface Consumer {
-  /** The positions of what was handled. */
-  events: bigint[]
-  after: bigint
-  takes (type: string): boolean
-  restart (): void
-  stop (): Promise<void>
-}
-
-interface ConsumerOptions { eventTypes: string[], deferredTypes: string[], slowMs: number, after: bigint }
-
-/** As `runSubscription` does: it goes on from its last position after every error. */
-function consumer (streams: Streams, { eventTypes, deferredTypes, slowMs, after }: ConsumerOptions): Consumer {
-  const [stopping, events] = [new AbortController(), [] as bigint[]]
-  let turn = new AbortController()
-  let position = after
-  const ended = run()
-  return {
-    events,
-    after,
-    takes: (type: string) => eventTypes.includes(type),
-    restart: () => turn.abort(),
-    async stop () {
-      stopping.abort()
-      await ended
-    }
-  }
-
-  async function run (): Promise<void> {
-    while (!stopping.signal.aborted) {
-      turn = new AbortController()
-      await follow(AbortSignal.any([stopping.signal, turn.signal])).catch(() => pause(20))
-    }
-  }
-
-  async function follow (signal: AbortSignal): Promise<void> {
-    const isDeferred = ({ type }: { type: string }) => deferredTypes.includes(type)
-    for await (const batch of streams.follow({ after: position, eventTypes, isDeferred, signal, mayShare: true })) {
-      events.push(...batch.events.map((event) => event.position))
-      position = batch.position
-      await pause(slowMs)
-    }
-  }
-}
-
-const pause = (ms: number) => new Promise((resolve) => { setTimeout(resolve, ms) })

@@ -11,6 +11,7 @@ import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { createRequire } from 'node:module'
+import type { Readable, Writable } from 'node:stream'
 import status from '@eventstore/db-client/generated/status_pb.js'
 
 /** The first member leads. */
@@ -51,9 +52,6 @@ interface MemberOptions {
   login?: string
 }
 
-type Denial = 'PERMISSION_DENIED' | 'UNAUTHENTICATED'
-type OpenCall = grpc.ServerWritableStream<never, never> | grpc.ServerDuplexStream<never, never>
-
 // A read through a member, which may be behind, lack what it scavenged, and send checkpoints of its own.
 type Call = grpc.ServerWritableStream<streams.ReadReq, streams.ReadResp>
 
@@ -64,8 +62,7 @@ function forwardRead (member: Member, call: Call): void {
   const kind = isSubscription ? 'subscribe' : 'read'
   const refused = member.refusalOf(kind, call.metadata)
   if (refused) return void call.emit('error', refused)
-  const closed = member.opened(kind, call as never)
-  call.on('close', closed)
+  member.opened(call)
   const forwarding = isSubscription ? follow(member, call) : readOnce(member, call)
   forwarding.catch((error: unknown) => { call.emit('error', error) })
 }
@@ -78,53 +75,27 @@ async function readOnce (member: Member, call: Call): Promise<void> {
   const reading = member.target.read(call.request)
   call.on('cancelled', () => reading.cancel())
   let sent = 0n
-  let isCut = false
   for await (const answer of reading as AsyncIterable<streams.ReadResp>) {
     const position = positionOf(answer)
-    if (position !== undefined && !member.sees(position)) isCut = true
-    else if (position === undefined || !member.goneAt.has(position)) {
+    if (position === undefined || (member.sees(position) && !member.goneAt.has(position))) {
       call.write(answer)
       sent += 1n
     }
     if (sent === count) break
   }
-  const stream = options?.getStream()?.getStreamIdentifier()
-  if (isCut && sent === 0n && stream && await isUnknown(member, stream)) {
-    const notFound = new streams.ReadResp.StreamNotFound().setStreamIdentifier(stream)
-    call.write(new streams.ReadResp().setStreamNotFound(notFound))
-  }
   call.end()
 }
 
-async function isUnknown (member: Member, stream: shared.StreamIdentifier): Promise<boolean> {
-  const begin = new streams.ReadReq.Options.StreamOptions().setStreamIdentifier(stream).setStart(new shared.Empty())
-  const request = new streams.ReadReq().setOptions(finite(1).setStream(begin))
-  for await (const answer of member.target.read(request) as AsyncIterable<streams.ReadResp>) {
-    const position = positionOf(answer)
-    return position === undefined || !member.sees(position)
-  }
-  return true
-}
-
-/** Sends on what comes, and holds what this member does not have yet. */
+/** Sends on what comes. */
 async function follow (member: Member, call: Call): Promise<void> {
   const skips = await skippedAfter(member, call.request)
   const asThen = lastCheckpoint(member, call.request)
   const reading = member.target.read(call.request)
-  const held: streams.ReadResp[] = []
-  const sendHeld = () => {
-    for (let next = held[0]; next && member.sees(positionOf(next) ?? 0n); next = held[0]) {
-      held.shift()
-      call.write(next)
-    }
-  }
-  call.on('cancelled', () => reading.cancel())
-  call.on('error', () => reading.cancel())
+  for (const end of ['cancelled', 'error']) call.on(end, () => reading.cancel())
   for await (const answer of reading as AsyncIterable<streams.ReadResp>) {
     const position = positionOf(answer)
     if (position !== undefined && (member.goneAt.has(position) || skips(position))) continue
-    held.push(...asThen(answer))
-    sendHeld()
+    for (const each of asThen(answer)) call.write(each)
   }
   call.end()
 }
@@ -187,7 +158,6 @@ function serve (member: Member, server: grpc.Server): void {
   })
   server.addService({ read: gossipService.GossipService.read }, {
     read: (_call: unknown, answer: grpc.sendUnaryData<gossip.ClusterInfo>) => {
-      member.taken.gossip += 1
       answer(null, new gossip.ClusterInfo().setMembersList(member.members.map(memberInfo)))
     }
   })
@@ -219,28 +189,17 @@ function supportedMethods (version: string): features.SupportedMethods {
 /** Why a member does not take a call, if so: codes, words and trailers as servers send them. */
 function refusalBy (member: Member, kind: CallKind, headers: grpc.Metadata): grpc.ServiceError | undefined {
   const login = member.login !== undefined && `Basic ${Buffer.from(member.login).toString('base64')}`
-  if (login && !headers.get('authorization').includes(login)) return denied('UNAUTHENTICATED')
-  const denial = member.denied[kind]
-  const isToldInReply = kind === 'append' && denial === 'PERMISSION_DENIED'
-  if (denial && !isToldInReply) return denied(denial)
+  if (login && !headers.get('authorization').includes(login)) return refusal(grpc.status.UNAUTHENTICATED, '')
+  if (member.deniesReads && kind === 'read') {
+    return refusal(grpc.status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' })
+  }
   const needsLeader = headers.get('requires-leader').includes('true')
   if (member.role === 'leader' || !needsLeader) return undefined
   const leader = member.members.find(({ role }) => role === 'leader')
-  return leader && member.role === 'follower'
-    ? notLeader('127.0.0.1', leader.port)
-    : refusal(grpc.status.UNAVAILABLE, 'Server Is Not Ready')
-}
-
-/** A member that follows names the one that leads. */
-function notLeader (host: string, port: number): grpc.ServiceError {
+  if (!leader || member.role !== 'follower') return refusal(grpc.status.UNAVAILABLE, 'Server Is Not Ready')
   return refusal(grpc.status.NOT_FOUND, 'Leader info available', {
-    exception: 'not-leader', 'leader-endpoint-host': host, 'leader-endpoint-port': String(port)
+    exception: 'not-leader', 'leader-endpoint-host': '127.0.0.1', 'leader-endpoint-port': String(leader.port)
   })
-}
-
-function denied (code: Denial): grpc.ServiceError {
-  if (code === 'UNAUTHENTICATED') return refusal(grpc.status.UNAUTHENTICATED, '')
-  return refusal(grpc.status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' })
 }
 
 function refusal (
@@ -256,13 +215,13 @@ export class Member {
   role: MemberRole = 'leader'
   isUp = true
   login: string | undefined
-  readonly denied: Partial<Record<CallKind, Denial>> = {}
+  deniesReads = false
   /** Writes appends but answers Timeout, like a leader that has just lost the others. */
   timesOut = false
   /** How long an append that was written stays unanswered. */
   answersAfterMs = 0
   /** How many calls it took, by kind. */
-  readonly taken = { read: 0, subscribe: 0, append: 0, gossip: 0 }
+  readonly taken = { read: 0, subscribe: 0, append: 0 }
   /** Appends that it forwarded and that have no answer yet. */
   unanswered = 0
   /** How many catch-ups ended without a checkpoint of how far they read. */
@@ -270,7 +229,7 @@ export class Member {
   /** Positions whose events were scavenged. */
   readonly goneAt = new Set<bigint>()
   readonly #proxy: TcpProxy
-  readonly #open = new Set<{ kind: CallKind, end (error: grpc.ServiceError): void }>()
+  readonly #open = new Set<Readable | Writable>()
   #sees: bigint | undefined
 
   private constructor (
@@ -336,14 +295,9 @@ export class Member {
     this.goneAt.add(position)
   }
 
-  /** Ends open subscriptions, as a server does with a slow consumer. */
-  dropSubscriptions (): void {
-    this.#endCalls(refusal(grpc.status.ABORTED, 'Consumer too slow'), ['subscribe'])
-  }
-
   /** Ends every open call, as a server does when it shuts down. */
   reset (): void {
-    this.#endCalls(refusal(grpc.status.INTERNAL, 'Received RST_STREAM with code 2'), ['read', 'subscribe', 'append'])
+    for (const call of [...this.#open]) call.emit('error', refusal(grpc.status.INTERNAL, 'Received RST_STREAM with code 2'))
   }
 
   /** Why it does not take a call, if so. */
@@ -352,15 +306,9 @@ export class Member {
     return refusalBy(this, kind, headers)
   }
 
-  /** Registers an open call. @returns a function that removes it */
-  opened (kind: CallKind, call: OpenCall): () => void {
-    const open = { kind, end: (error: grpc.ServiceError) => { call.emit('error', error) } }
-    this.#open.add(open)
-    return () => { this.#open.delete(open) }
-  }
-
-  #endCalls (error: grpc.ServiceError, kinds: readonly CallKind[]): void {
-    for (const open of [...this.#open]) if (kinds.includes(open.kind)) open.end(error)
+  opened (call: Readable | Writable): void {
+    this.#open.add(call)
+    call.on('close', () => { this.#open.delete(call) })
   }
 }
 
@@ -372,47 +320,38 @@ type AppendCall = grpc.ServerDuplexStream<streams.BatchAppendReq, streams.BatchA
 
 function forwardBatch (member: Member, call: AppendCall): void {
   const refused = member.refusalOf('append', call.metadata)
-  if (refused?.code === 16) return void call.emit('error', refused)
-  const closed = member.opened('append', call as never)
+  if (refused?.code === grpc.status.UNAUTHENTICATED) return void call.emit('error', refused)
+  member.opened(call)
   const onward = member.target.batchAppend()
   call.on('data', (request: streams.BatchAppendReq) => {
     const refusal = member.refusalOf('append', call.metadata)
-    if (refusal?.code === 5) return void call.emit('error', refusal)
-    if (refusal) return void call.write(refusedBy(request, 'Empty', refusal.details))
-    if (member.denied.append) return void call.write(refusedBy(request, 'AccessDenied', 'Access Denied'))
+    if (refusal?.code === grpc.status.NOT_FOUND) return void call.emit('error', refusal)
+    if (refusal) {
+      const reply = new streams.BatchAppendResp().setCorrelationId(request.getCorrelationId())
+        .setStreamIdentifier(request.getOptions()?.getStreamIdentifier())
+      return void call.write(failed(reply, 'google.protobuf.Empty', refusal.details))
+    }
     member.unanswered += 1
     onward.write(request)
   })
   onward.on('data', (reply: streams.BatchAppendResp) => {
     setTimeout(() => {
       member.unanswered -= 1
-      if (!call.destroyed) call.write(member.timesOut ? failed(reply, 'Timeout', 'Timeout') : reply)
+      if (!call.destroyed) call.write(member.timesOut ? failed(reply, 'event_store.client.Timeout', 'Timeout') : reply)
     }, member.answersAfterMs)
   })
   onward.on('error', () => {}) // the log has ended before its members
   // What a client sent before it left is written, as by a real server.
-  const leave = () => {
-    closed()
-    onward.end()
-  }
-  call.on('cancelled', leave)
-  call.on('error', leave)
+  for (const end of ['cancelled', 'error']) call.on(end, () => onward.end())
   call.on('end', () => {
-    leave()
+    onward.end()
     call.end()
   })
 }
 
-function refusedBy (request: streams.BatchAppendReq, type: string, message: string): streams.BatchAppendResp {
-  const reply = new streams.BatchAppendResp()
-  return failed(reply.setCorrelationId(request.getCorrelationId())
-    .setStreamIdentifier(request.getOptions()?.getStreamIdentifier()), type, message)
-}
-
 function failed (reply: streams.BatchAppendResp, type: string, message: string): streams.BatchAppendResp {
   const details = new Any()
-  const packed = type === 'Empty' ? 'google.protobuf.Empty' : `event_store.client.${type}`
-  details.pack(new shared.Empty().serializeBinary(), packed)
+  details.pack(new shared.Empty().serializeBinary(), type)
   reply.clearSuccess()
   return reply.setError(new status.Status().setMessage(message).setDetails(details))
 }
