@@ -3,11 +3,10 @@
 import { personKeyStream } from '../../src/domain/sealed.js'
 import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { PersonKeys, type KeyName } from '../../src/privacy/person-keys.js'
-import { resealKeys, type ResealKeysOptions, refuseLostKeysAtStart, noteKeysOfLog } from '../../src/privacy/rewrap.js'
+import { resealKeys, type ResealKeysOptions, refuseLostKeysAtStart } from '../../src/privacy/rewrap.js'
 import { collect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
-import type { Teardown } from '../support/teardown.js'
 import t from 'tap'
 import { keyId } from '../../src/privacy/sealed-text.js'
 
@@ -19,52 +18,53 @@ const somebodies = (count: number) => Array.from({ length: count }, () => `user-
 
 const digest = (text: string) => text.replaceAll('-', '_')
 
-async function secretKeyRig (t: Teardown) {
-  const { pool, postgres } = await scratchLedger(t)
-  const { connection, client } = await scratchEventStore(t, { postgres })
-  const streams = new EventLog(connection)
-  /** Another process: nothing is in its memory. */
-  const keysOf = (current: Buffer, ...previous: Buffer[]) =>
-    new PersonKeys({ pool, streams, secretKeys: { current, previous }, digest })
+const { pool, postgres } = await scratchLedger(t)
+const { connection, client } = await scratchEventStore(t, { postgres })
+const streams = new EventLog(connection)
+/** Another process: nothing is in its memory. */
+const keysOf = (current: Buffer, ...previous: Buffer[]) =>
+  new PersonKeys({ pool, streams, secretKeys: { current, previous }, digest })
+const openIn = async (keys: PersonKeys, name: KeyName) => (await keys.toOpen([name])).get(name.keyId)
+const resealTo = (current: Buffer, previous: Buffer[], given: Partial<ResealKeysOptions> = {}) =>
+  resealKeys({ pool, streams, secretKeys: { current, previous }, signal: new AbortController().signal, ...given })
+const forgetLedger = () => pool.query('DELETE FROM ledger.person_keys')
+const visible = (person: string) => streams.read(personKeyStream(person))
 
-  /** Once they are noted in the ledger, for which nobody else waits. */
-  async function made (current: Buffer, count = 1) {
-    const names = somebodies(count)
-    const keys = [...(await keysOf(current).toSealFor(names)).values()]
-    const noted = () => pool.query('SELECT FROM ledger.person_keys WHERE person = ANY ($1)', [names])
-    await eventually(async () => (await noted()).rowCount === count)
-    return keys
-  }
-  /** All that the files of the store hold about a person, after a scavenge. */
-  async function stored (person: string): Promise<string> {
-    await streams.scavenge()
-    const events = (await collect(client.readAll())).map(({ event }) => JSON.stringify([event?.streamId, event?.data]))
-    return String(events.filter((event) => event.startsWith(`["${personKeyStream(person)}"`)))
-  }
-
-  return {
-    pool,
-    streams,
-    keysOf,
-    made,
-    stored,
-    openIn: async (keys: PersonKeys, name: KeyName) => (await keys.toOpen([name])).get(name.keyId),
-    resealTo: (current: Buffer, previous: Buffer[], given: Partial<ResealKeysOptions> = {}) => resealKeys({
-      pool, streams, secretKeys: { current, previous }, signal: new AbortController().signal, ...given
-    }),
-    forgetLedger: () => pool.query('DELETE FROM ledger.person_keys'),
-    visible: (person: string) => streams.read(personKeyStream(person))
-  }
+/** Once they are noted in the ledger, for which nobody else waits. */
+async function made (current: Buffer, count = 1) {
+  const names = somebodies(count)
+  const keys = [...(await keysOf(current).toSealFor(names)).values()]
+  const noted = () => pool.query('SELECT FROM ledger.person_keys WHERE person = ANY ($1)', [names])
+  await eventually(async () => (await noted()).rowCount === count)
+  return keys
 }
 
-const { pool, streams, keysOf, made, stored, openIn, resealTo, forgetLedger, visible } = await secretKeyRig(t)
+/** All that the files of the store hold about a person, after a scavenge. */
+async function stored (person: string): Promise<string> {
+  await streams.scavenge()
+  const events = (await collect(client.readAll())).map(({ event }) => JSON.stringify([event?.streamId, event?.data]))
+  return String(events.filter((event) => event.startsWith(`["${personKeyStream(person)}"`)))
+}
+
+t.test('a lost key refuses a start and a reseal, with an empty ledger too, and nothing is changed', async (t) => {
+  const [key] = await made(second)
+  const start = (current: Buffer, ...previous: Buffer[]) =>
+    refuseLostKeysAtStart({ pool, streams, secretKeys: { current, previous } })
+  for (const forget of [async () => {}, forgetLedger]) {
+    await forget()
+    await t.rejects(start(third, first), { name: 'PersonKeyUnreadable', message: /SECRET_KEY_PREVIOUS/ })
+    await t.rejects(resealTo(third, [first]), { name: 'PersonKeyUnreadable', message: /SECRET_KEY_PREVIOUS/ })
+    await start(third, second, first)
+  }
+  t.match(await visible(key?.person ?? ''), [{ data: { wrapped_by: keyId(second) } }])
+})
 
 t.test('the current SECRET_KEY alone opens every person afterwards, and what the former one encrypted is gone', async (t) => {
   const keys = [...await made(first, 3), ...await made(second, 2), ...await made(third)]
   await pool.query('DELETE FROM ledger.person_keys WHERE person = $1', [keys[0]?.person])
   const shares: number[] = []
   const count = await resealTo(third, [second, first], { onProgress: (_, share) => shares.push(share) })
-  t.strictSame([count, shares.at(-1)], [5, 1])
+  t.strictSame([count, shares.at(-1)], [6, 1], 'with the one of the test before')
   for (const forget of [async () => {}, forgetLedger]) {
     await forget()
     for (const key of keys) t.strictSame(await openIn(keysOf(third), key), key.key)
@@ -135,21 +135,6 @@ t.test('two that reseal at once append each key once', async (t) => {
   for (const { person } of keys) t.match(await visible(person), [{ revision: 1n }])
 })
 
-t.test('a lost key refuses a start and a reseal, with an empty ledger too, and nothing is changed', async (t) => {
-  // A rig of its own, as a start looks through a log for two seconds at most.
-  const { pool, streams, made, resealTo, forgetLedger, visible } = await secretKeyRig(t)
-  const [key] = await made(second)
-  const start = (current: Buffer, ...previous: Buffer[]) =>
-    refuseLostKeysAtStart({ pool, streams, secretKeys: { current, previous } })
-  for (const forget of [async () => {}, forgetLedger]) {
-    await forget()
-    await t.rejects(start(third, first), { name: 'PersonKeyUnreadable', message: /SECRET_KEY_PREVIOUS/ })
-    await t.rejects(resealTo(third, [first]), { name: 'PersonKeyUnreadable', message: /SECRET_KEY_PREVIOUS/ })
-    await start(third, second, first)
-  }
-  t.match(await visible(key?.person ?? ''), [{ data: { wrapped_by: keyId(second) } }])
-})
-
 t.test('a ledger that is older than the log is mended, not believed', async (t) => {
   const [key] = await made(second)
   const { rows: [row] } = await pool.query('SELECT * FROM ledger.person_keys WHERE key_id = $1', [key?.keyId])
@@ -157,19 +142,4 @@ t.test('a ledger that is older than the log is mended, not believed', async (t) 
   await pool.query('UPDATE ledger.person_keys SET wrapped_by = $2, wrapped = $3 WHERE key_id = $1', [row.key_id, row.wrapped_by, row.wrapped])
   await refuseLostKeysAtStart({ pool, streams, secretKeys: { current: third, previous: [] } })
   t.strictSame(key && await openIn(keysOf(third), key), key?.key)
-})
-
-t.test('a key that is in the log twice is known as its newest, though the log tells of it in many batches', async (t) => {
-  await made(first, 20)
-  await resealTo(third, [second, first])
-  await forgetLedger()
-  const follow: Streams['follow'] = async function * (options) {
-    for await (const batch of streams.follow(options)) {
-      for (const event of batch.events) yield { ...batch, events: [event], position: event.position }
-      yield { ...batch, events: [] }
-    }
-  }
-  await noteKeysOfLog({ pool, streams: { ...streams, follow }, signal: new AbortController().signal })
-  const { rows } = await pool.query('SELECT DISTINCT wrapped_by FROM ledger.person_keys WHERE wrapped IS NOT NULL')
-  t.strictSame(rows, [{ wrapped_by: keyId(third) }])
 })

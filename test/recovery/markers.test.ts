@@ -9,7 +9,7 @@ import { markerStream } from '../../src/domain/events.js'
 import { AppendOutcomeUnknown } from '../../src/log/errors.js'
 import { noStream, type Streams } from '../../src/log/event-log.js'
 import { openLogGuard } from '../../src/recovery/log-guard.js'
-import { explainBehind, findLastMarker } from '../../src/recovery/markers.js'
+import { explainBehind } from '../../src/recovery/markers.js'
 import { type IdsState, checkIds, reseedIds } from '../../src/recovery/mend.js'
 import { refuseOtherLog, findLimitedStreams } from '../../src/recovery/same-log.js'
 import { campaign, leadCreated, proposed as appended } from '../support/events/call-events.js'
@@ -132,54 +132,26 @@ t.test('a log in which the newest known marker is missing, another one, or elsew
   await t.rejects(hold(moved), { name: 'OtherLog', message: /was moved to another event store.*`ringledger events adopt`/ })
 })
 
-async function append (streams: Streams, type: string, data: object, metadata = {}): Promise<void> {
-  const { streamRevision } = await findLastMarker(streams)
-  await streams.append(markerStream, [{ id: randomUUID(), type, data, metadata }], streamRevision)
-}
-
-const unreadable: [what: string, type: string, data: object, metadata?: object][] = [
-  ['of a later release', 'DispatcherCheckpointed', {}, { schema_version: '2' }],
-  ['of another type', 'Happened', {}],
-  ['of a type that belongs elsewhere', 'ModelAdded', { name: 'x' }],
-  ['malformed', 'DispatcherCheckpointed', { checkpoint: -1 }]
-]
-
-for (const [what, ...event] of unreadable) {
-  t.test(`an event ${what} is passed over and told once, and a fresh marker comes after it`, async (t) => {
-    const streams = log()
-    const { pool, write, state, moveTo, hold } = await database(streams)
-    await write()
-    await append(streams, ...event)
-    const { lines, ...logger } = keepingLog()
-    const guard = openLogGuard({ pool, streams, log: logger })
-    t.match(await guard.check(), { last: { revision: 0n }, streamRevision: 1n, maySend: true, mayGiveIds: true })
-    await guard.check()
-    t.match(lines.map(({ message }) => message), [/^the newest marker cannot be read.*`ringledger events mark`$/])
-    await hold()
-    await openIds(pool, async () => true, guard.assertMayGiveIds).take('lead')
-    await moveTo((await happen(streams)).position)
-    t.equal(await write(), true)
-    t.match(await state(), { last: { revision: 2n }, unreadable: undefined, maySend: true })
-  })
-}
-
-t.test('however many there are, a database behind the last readable marker is still behind', async (t) => {
+t.test('an event that is no marker of this release is passed over and told once, and a fresh marker comes after it', async (t) => {
   const streams = log()
-  const [ours, other] = [await database(streams), await database(streams, true)]
-  await ours.write()
-  const others = Array.from({ length: 145 }, () => ({ id: randomUUID(), type: 'Happened', data: {}, metadata: {} }))
-  await streams.append(markerStream, others, 0n)
-  t.match(await ours.state(), { last: { revision: 0n }, streamRevision: 145n, maySend: true })
-  t.match(await other.state(), { maySend: false, mayGiveIds: false })
-})
-
-t.test('a stream without any readable marker is like a log without markers', async (t) => {
-  const streams = log()
-  const { write, state } = await database(streams)
-  await append(streams, 'Happened', {})
-  t.match(await state(), { last: undefined, streamRevision: 0n, maySend: true })
+  const { pool, write, state, moveTo, hold } = await database(streams)
+  await write()
+  const append = (type: string, data: object, metadata: Record<string, string>, expected: bigint) =>
+    streams.append(markerStream, [{ id: randomUUID(), type, data, metadata }], expected)
+  await append('DispatcherCheckpointed', { checkpoint: -1 }, {}, 0n)
+  await append('DispatcherCheckpointed', {}, { schema_version: '2' }, 1n)
+  const { lines, ...logger } = keepingLog()
+  const guard = openLogGuard({ pool, streams, log: logger })
+  t.match(await guard.check(), { last: { revision: 0n }, streamRevision: 2n, maySend: true, mayGiveIds: true })
+  await guard.check()
+  t.match(lines.map(({ message }) => message), [/^the newest marker cannot be read.*`ringledger events mark`$/])
+  await hold()
+  const other = await database(streams, true)
+  t.match(await other.state(), { maySend: false, mayGiveIds: false }, 'a database behind the last readable one is still behind')
+  await openIds(pool, async () => true, guard.assertMayGiveIds).take('lead')
+  await moveTo((await happen(streams)).position)
   t.equal(await write(), true)
-  t.match(await state(), { last: { revision: 1n } })
+  t.match(await state(), { last: { revision: 3n }, unreadable: undefined, maySend: true })
 })
 
 t.test('no marker tells of a checkpoint that is ahead of the log', async (t) => {
@@ -189,16 +161,6 @@ t.test('no marker tells of a checkpoint that is ahead of the log', async (t) => 
   await moveTo(position + 1_000n)
   await t.rejects(write(), { name: 'OtherLog', message: /the dispatcher has read it up to/ })
   t.equal((await state()).last, undefined)
-})
-
-t.test('two known markers of one revision are those of two logs', async (t) => {
-  const streams = log()
-  const { write, hold, pool } = await database(streams)
-  await write()
-  await hold()
-  await pool.query('INSERT INTO ledger.markers (id, revision, position) SELECT $1, revision, position FROM ledger.markers',
-    [randomUUID()])
-  await t.rejects(hold(), { name: 'OtherLog', message: /lacks marker 0, which this database knows.*`ringledger events adopt`/ })
 })
 
 t.test('the guard looks again and again, tells once, and tells when it is over', async (t) => {
@@ -263,27 +225,19 @@ t.test('a marker that metadata hide is not said to be missing: what hides it is 
 
 t.test('limits and deletes of the streams of every log are found, and what mends each is said', async (t) => {
   const streams = log()
-  const [marker, settings, voices, models] = ['ringledger-marker', 'ringledger-settings', 'catalog-voices', 'catalog-models']
-    .map(streams.nameOf) as [string, string, string, string]
-  t.strictSame(await findLimitedStreams(streams), [], 'an empty log')
-  for (const stream of [marker, settings, voices, models]) await client.appendToStream(stream, [event(), event()])
+  const [marker, settings] = ['ringledger-marker', 'ringledger-settings'].map(streams.nameOf) as [string, string]
+  for (const stream of [marker, settings]) await client.appendToStream(stream, [event(), event()])
   t.strictSame(await findLimitedStreams(streams), [], 'whole streams')
-
   await client.setStreamMetadata(marker, { maxCount: 1 })
   await client.deleteStream(settings)
-  await client.setStreamMetadata(voices, { truncateBefore: 1 })
-  await client.setStreamMetadata(models, { maxAge: 60 })
   const found = await findLimitedStreams(streams)
   t.strictSame(found.map(({ stream, limit }) => [stream, limit]), [
-    ['ringledger-marker', '$maxCount'],
-    ['ringledger-settings', 'deleted'],
-    ['catalog-voices', '$tb'],
-    ['catalog-models', '$maxAge']
+    ['ringledger-marker', '$maxCount'], ['ringledger-settings', 'deleted']
   ])
   t.match(found[0]?.problem, /ringledger-marker has \$maxCount.*: write metadata without \$maxCount to \$\$ringledger-marker\.$/)
   t.match(found[1]?.problem, /ringledger-settings was deleted.*: write metadata without \$tb to \$\$ringledger-settings, twice, /)
 
-  for (const stream of [marker, settings, voices, models, settings]) await client.setStreamMetadata(stream, { owner: 'me' })
+  for (const stream of [marker, settings, settings]) await client.setStreamMetadata(stream, { owner: 'me' })
   t.strictSame(await findLimitedStreams(streams), [], 'what it says mends it')
   t.equal((await streams.read('ringledger-settings')).length, 2)
 })
