@@ -46,28 +46,8 @@ t.test('each gets its own row, or none, beside other questions', async (t) => {
   t.equal(sent.length, 1)
 })
 
-t.test('a question that is asked alone is a statement of its own', async (t) => {
-  const { sent, find } = counting()
-  t.strictSame(await find(7, 'user 1'), { note: 'note 7' })
-  t.strictSame(await find(8, 'user 0'), { note: 'note 8' })
-  t.equal(sent.length, 2)
-})
-
 t.test('a value that Postgres does not take fails only the one who gave it', async (t) => {
   const { find } = counting()
   const outcomes = await Promise.allSettled([find(1, 'user 1'), find('none', 'user 1'), find(3, 'user 1')])
   t.match(outcomes, [{ value: { note: 'note 1' } }, { reason: { code: '22P02' } }, { value: { note: 'note 3' } }])
-})
-
-t.test('it is planned once, however many are asked, and finds each by its key', async (t) => {
-  const client = await pool.connect()
-  try {
-    for (const many of [1, 5, 2, 9, 1, 3, 1, 20]) {
-      await Promise.all(Array.from({ length: many }, (_, nth) => lookUp(client, thing, [nth + 1, 'user 0'])))
-    }
-    const { rows } = await client.query("SELECT custom_plans FROM pg_prepared_statements WHERE name = 'find-thing'")
-    t.strictSame(rows, [{ custom_plans: '5' }], 'Postgres tries five times whether it is better to plan anew')
-  } finally {
-    client.release()
-  }
 })

@@ -72,10 +72,6 @@ t.test('a page is cut before it is larger than 1 MiB, and Postgres sends no more
   t.equal((await walk('large', 100)).flatMap(idsOf).length, 100, 'no row is out of reach')
 })
 
-t.test('a page of fewer rows than fit is not cut', async (t) => {
-  for (const perPage of [1, 2, 3]) t.equal((await things({ page: 1, perPage }, 'large')).isCut, false)
-})
-
 t.test('a row that is larger than a page is a page of its own', async (t) => {
   await add('larger', 2_000, 3, 1024 * 1024 + 1)
   const pages = await walk('larger', 100)
@@ -89,18 +85,4 @@ t.test('up to 10,000 matches are counted, one more is more than that', async (t)
   await add('many', 20_000, 5_000, 1)
   t.strictSame((await things({ page: 1, perPage: 1 }, 'many')).total, { count: 10_000, isExact: false })
   t.strictSame(idsOf(await things({ page: 15_000, perPage: 1 }, 'many')), [10_000], 'pages go on beyond that')
-})
-
-t.test('a list of which nothing is asked for but whose it is, is planned for all, in few statements', async (t) => {
-  for (const perPage of [1, 9, 10, 11, 15, 16, 25, 26, 99, 100]) {
-    for (const page of [{ page: 1 }, { page: 2 }, { after: [] }, { after: ['2026-01-01', '12000'] }]) {
-      t.equal((await things({ perPage, ...page }, 'many')).items.length > 0, page.after?.[0] === undefined)
-    }
-  }
-  for (let n = 0; n < 10; n++) await things({ page: 1, perPage: 15 }, n % 2 === 0 ? 'many' : 'walker')
-  const { rows } = await pool.query<{ name: string, generic: string }>(
-    "SELECT name, generic_plans AS generic FROM pg_prepared_statements WHERE name LIKE 'page-%' ORDER BY name")
-  t.strictSame(rows.map(({ name }) => name), ['10', '100', '15', '25'].flatMap((size) =>
-    ['after', 'counted', 'first'].map((which) => `page-things-all-${size}-${which}`)))
-  t.ok(rows.some(({ name, generic }) => name === 'page-things-all-15-counted' && Number(generic) > 0), 'one plan is kept')
 })

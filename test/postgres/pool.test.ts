@@ -7,14 +7,8 @@ import { openPool } from '../../src/postgres/pool.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { packageRoot } from '../../src/package-root.js'
 import { scratchPostgres } from '../support/back-ends/back-ends.js'
+import { setUpService } from '../support/back-ends/database-templates.js'
 import { randomUUID } from 'node:crypto'
-import { callReport, newAssistant } from '../support/bodies/bodies.js'
-import { eventually } from '../support/eventually.js'
-import { answers, receiver } from '../support/receivers/receiver.js'
-import { exampleCatalog, runWarm } from '../support/ringledger.js'
-import { localWebhooks } from '../support/running-service.js'
-import { testService } from '../support/service.js'
-import { secrets } from '../support/auth/secrets.js'
 
 const postgres = await scratchPostgres(t)
 const ready = Buffer.from('Z\0\0\0\x05I')
@@ -60,20 +54,12 @@ t.test('one that ends with the answer to a COMMIT fails nothing: it is done', as
   for (const times of [1, 2]) t.match(await inTransaction(pool, (tx) => tx.query('SELECT $1::integer AS times', [times])), { rows: [{ times }] })
 })
 
-t.test('a role with CONNECT, CREATE and TEMPORARY alone migrates an empty database, and runs everything on it', async (t) => {
-  const postgres = await scratchPostgres(t)
-  const service = await testService(t, ['api', 'projector', 'worker'], localWebhooks, { ...postgres, url: await ownerOf(postgres) })
-  const { databaseUrl: DATABASE_URL, eventStoreUrl: EVENTSTORE_URL } = service.urls
-  const env = { ...secrets, DATABASE_URL, EVENTSTORE_URL }
-  t.match(await runWarm(['catalog', 'import', exampleCatalog], env), { code: 0 })
-  const hook = await receiver(t, answers(204))
-  const body = newAssistant({ is_webhook_active: true, webhook_url: hook.url })
-  const created = await service.call('POST', '/user/assistant', body)
-  t.equal(created.status, 201)
-  const report = callReport(created.body.data.id)
-  t.equal((await service.call('POST', '/engine/calls/one/completed', report, { user: 'engine' })).status, 202)
-  await eventually(() => hook.received.length === 1)
-  t.match(await runWarm(['projections', 'replay', 'calls'], env), { code: 0 })
+t.test('a role with CONNECT, CREATE and TEMPORARY alone migrates an empty database, and projects on it', async (t) => {
+  const databaseUrl = await ownerOf(await scratchPostgres(t))
+  await setUpService(databaseUrl)
+  const pool = openPool(databaseUrl, { applicationName: 'test', onError: () => {} })
+  t.teardown(() => pool.end())
+  t.match(await pool.query('SELECT count(*)::integer AS voices FROM read_model.voices'), { rows: [{ voices: Number }] })
 })
 
 /** A URL of this database for a new role that may use it. */
