@@ -88,19 +88,6 @@ t.test('ids of events follow from their command: UUIDs of version 5', async (t) 
   t.not(eventId(dns, 0), eventId(dns, 1))
 })
 
-t.test('a closed connection opens nothing, as nobody would close it', async (t) => {
-  const closed = connectionTo(t, store.url)
-  const streams = new EventLog(closed)
-  await streams.append(name(), [proposed()], noStream)
-  await closed.close()
-  const following = streams.follow({ after: 0n, eventTypes: ['Happened'], signal: new AbortController().signal })
-  const asked: Array<Promise<unknown>> = [
-    streams.head(), streams.read(name()), streams.append(name(), [proposed()], noStream),
-    following[Symbol.asyncIterator]().next()
-  ]
-  for (const each of asked) await t.rejects(each, { name: 'EventStoreUnavailable' })
-})
-
 /** Streams of a client behind a proxy, whose connection is up. */
 async function behindProxy (t: Test, options: EventLogOptions = {}) {
   const proxy = await tcpProxy(t, store.port)
