@@ -77,14 +77,6 @@ t.test('as root under a 0700 home, cluster and binaries are outside; a DATA_DIR 
   t.equal(pointer, `${place}-2\n`, 'a DATA_DIR made anew at this path has a cluster of its own')
 })
 
-t.test('as root with only the checkout under a 0700 home, the binaries are copied into DATA_DIR', asRoot(), async (t) => {
-  const home = openDirectory(t)
-  chmodSync(home, 0o700)
-  const dir = dataDir(t)
-  const { pids } = await postgresProcess(t, checkoutIn(home), dir).message('opened')
-  t.match(binariesOf(pids.postgres), new RegExp(`^${dir}/postgres/binaries-.*/bin/postgres$`))
-})
-
 t.test('root follows the pointer to no other directory, and makes no new cluster where one is lost', asRoot(), async (t) => {
   const dir = openDirectory(t)
   const cases = [
@@ -136,14 +128,6 @@ t.test('without install scripts the library links are made at start', { buffered
   const { pids } = await postgresProcess(t, copy, dataDir(t)).message('opened')
   t.ok(binariesOf(pids.postgres).startsWith(`${copy}/node_modules`))
   t.same(readdirSync(libraries(copy)), readdirSync(libraries(checkout)))
-})
-
-t.test('without install scripts and in node_modules of somebody else, the binaries are copied', asRoot(), async (t) => {
-  const copy = unlinked(openDirectory(t))
-  const home = openDirectory(t)
-  chownSync(home, nobody.uid, nobody.gid)
-  const { pids } = await postgresProcess(t, copy, join(home, 'data'), { uid: nobody.uid }).message('opened')
-  t.match(binariesOf(pids.postgres), new RegExp(`^${home}/data/postgres/binaries-.*/bin/postgres$`))
 })
 
 t.test('a DATA_DIR that cannot be written or is a file is refused by name', asRoot(), async (t) => {
