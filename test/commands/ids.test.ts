@@ -43,20 +43,6 @@ t.test('a sequence is raised past an id that the log has seen, and never set bac
   t.ok(second > first)
 })
 
-t.test('an id inside a block that was given out raises nothing', async (t) => {
-  const [first = 0] = await ids().take('assistant')
-  await pool.query('SELECT ledger.raise_ids(\'ledger.assistant_ids\', $1)', [first + 19])
-  t.strictSame(await ids().take('assistant'), [first + 20])
-})
-
-t.test('a Postgres that is away costs the request that asked, and no id', async (t) => {
-  const process = ids()
-  await pool.query('ALTER FUNCTION ledger.take_ids RENAME TO elsewhere')
-  await t.rejects(process.take('lead'))
-  await pool.query('ALTER FUNCTION ledger.elsewhere RENAME TO take_ids')
-  t.equal((await process.take('lead')).length, 1)
-})
-
 t.test('a block that reaches beyond the highest id is refused, however often it is asked for', async (t) => {
   const process = ids()
   await pool.query("SELECT setval('ledger.lead_ids', $1)", [largestId - 399])

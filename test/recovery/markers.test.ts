@@ -242,22 +242,6 @@ t.test('limits and deletes of the streams of every log are found, and what mends
   t.equal((await streams.read('ringledger-settings')).length, 2)
 })
 
-t.test('a sequence beyond the highest id is not told in markers, and goes back to what the log knows', async (t) => {
-  const streams = log()
-  const { pool, write, state } = await database(streams)
-  const lead = leadCreated(5_000, 1)
-  await streams.append(lead.stream, [appended(lead)], -1n)
-  await write()
-  await pool.query("SELECT setval('ledger.lead_ids', $1::bigint)", [String(2n ** 53n + 200n)])
-  t.equal(await write({ always: true }), true)
-  t.match(await state(), { last: { ids: { lead: 0 } }, unreadable: undefined, maySend: true })
-  const { ok, sequences } = await reseedIds(pool, streams, projections)
-  t.equal(ok, true)
-  t.match(sequences, [{ name: 'assistant' }, { name: 'lead', in_log: 5_000 }])
-  const [first = 0] = await openIds(pool, async () => true).take('lead')
-  t.ok(first > 5_000 && first < 10_000, String(first))
-})
-
 t.test('campaigns, phone numbers and do-not-call entries of the log are told, and passed by what is given out next', async (t) => {
   const streams = log()
   const { pool } = await database(streams)

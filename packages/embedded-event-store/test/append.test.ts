@@ -327,17 +327,3 @@ t.test('streams of a former server are no new ones, alone and among new ones', a
   const lengths = ['filled', 'described', 'new'].map(async (stream) => (await collect(client.readStream(stream))).length)
   t.same(await Promise.all(lengths), [2, 1, 1])
 })
-
-t.test('very many events at once are all there or none, while others read and append', async (t) => {
-  const [large, other] = [randomUUID(), randomUUID()]
-  const length = 4_000
-  const writing = client.appendToStream(large, events(length), { expectedRevision: NO_STREAM })
-  const found = async () => (await collect(client.readStream(large)).catch(() => [])).length
-  for (let isOver = false; !isOver;) {
-    await client.appendToStream(other, event())
-    const count = await found()
-    isOver = count > 0
-    if (isOver) t.equal(count, length)
-  }
-  await writing
-})

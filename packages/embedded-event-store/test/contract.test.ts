@@ -13,7 +13,6 @@ import t, { type Test } from 'tap'
 import { eventStoreEntry, eventStoreProcess } from './support/event-store-process.js'
 import { collect, connect, refused, scratchEventStore } from './support/scratch-event-store.js'
 import * as grpc from '@grpc/grpc-js'
-import type { ServiceError } from '@grpc/grpc-js'
 import { asked, credentials, empty, proposed, wireOf } from './support/wire.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { connect as connectSocket } from 'node:net'
@@ -46,23 +45,6 @@ t.test('a delete is an event of the metadata, in place of all that it said', asy
 })
 
 const { append, remove, tombstone, responses, recorded } = wireOf(t, store.port)
-const events = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Happened', data: {} }))
-
-async function streamOf (count: number): Promise<string> {
-  const stream = randomUUID()
-  await client.appendToStream(stream, events(count))
-  return stream
-}
-
-t.test('a delete or tombstone at a wrong revision is refused in words that clients of Python read', async (t) => {
-  const stream = await streamOf(5)
-  const text = `Delete failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: 77, Actual version: 4`
-  for (const call of [remove, tombstone]) {
-    const failure = await call(stream, '77').then(() => undefined, (error: ServiceError) => error)
-    t.equal(failure?.details, text)
-  }
-})
-
 const wrong = (name: string, expected: string, actual: string) => ({
   exception: 'wrong-expected-version', 'stream-name': name, 'expected-version': expected, 'actual-version': actual
 })

@@ -113,16 +113,6 @@ t.test('a tombstone reaches the subscribers of the stream, and is the end', asyn
   t.same(await late.until((log) => log.length > 0), [StreamDeletedError.name], 'an error before any confirmation')
 })
 
-t.test('a soft delete does not end a subscription', async (t) => {
-  const stream = randomUUID()
-  await client.appendToStream(stream, event())
-  const { until } = watch(t, client.subscribeToStream(stream))
-  await until((log) => log.includes('caught up'))
-  await client.deleteStream(stream)
-  await client.appendToStream(stream, event())
-  t.same(await until((log) => log.includes('1')), ['confirmed', '0', 'caught up', '1'])
-})
-
 t.test('filters let through by stream or type, by prefix or by expression, also what comes live', async (t) => {
   const tag = randomUUID().slice(0, 8)
   const write = async () => {

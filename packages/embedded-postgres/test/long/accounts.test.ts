@@ -5,7 +5,6 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { writeJsonObject } from '../../src/data-dir.js'
 import { accountFor, findCluster, POINTER, removeDataDir, STATE_DIR } from '../../src/place.js'
 import { openDirectory } from '../support/index.js'
 import { copyCheckout, libraries, makeCheckout, PLATFORM_PACKAGE, withoutLinks } from '../support/checkout.js'
@@ -105,22 +104,6 @@ t.test('as an ordinary user, everything is in DATA_DIR and runs as that user', a
   const again = await postgresProcess(t, checkout, dir, { how: 'once' }).message('opened')
   t.not(again.pids.postgres, pids.postgres, 'root may start it too')
   t.ok(await postgresProcess(t, checkout, dir, { uid: nobody.uid }).message('opened'), 'and the user again')
-})
-
-t.test('what root has started on the DATA_DIR of an ordinary user is in use for that user, too', asRoot(), async (t) => {
-  const home = openDirectory(t)
-  chownSync(home, nobody.uid, nobody.gid)
-  const dir = join(home, 'data')
-  t.equal(await postgresProcess(t, checkout, dir, { how: 'once', uid: nobody.uid }).ended, 0)
-  const roots = postgresProcess(t, checkout, dir)
-  await roots.message('opened')
-  const theirs = () => postgresProcess(t, checkout, dir, { uid: nobody.uid })
-  t.match(await theirs().message('refused'), `DATA_DIR ${dir} is in use by`)
-  roots.kill('SIGKILL')
-  await roots.ended
-  await theirs().message('opened')
-  writeJsonObject(join(dir, 'run.json'), {})
-  t.match(statSync(join(dir, 'run.json')), { uid: nobody.uid, gid: nobody.gid }, 'what root publishes there, they can read')
 })
 
 t.test('without install scripts the library links are made at start', { buffered: true }, async (t) => {

@@ -82,11 +82,6 @@ t.test('sessions of a postmaster that was killed do not keep the next one out', 
   await busy
 })
 
-t.test('a start right after the kill -9 waits for the old Postgres, and is not refused', async (t) => {
-  main.kill('SIGKILL')
-  await startAgain(t)
-})
-
 t.test('a stale postmaster.pid whose pid is another process does no harm to Postgres nor to that process', async (t) => {
   const pidFile = join(cluster, 'postmaster.pid')
   const stale = readFileSync(pidFile, 'utf8')

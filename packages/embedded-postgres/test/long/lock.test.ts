@@ -54,19 +54,3 @@ t.test('a directory that another container holds is refused, until that ends', a
   await first.ended
   t.ok(await postgresProcess(t, checkout, dir, { how: 'once' }).message('opened'))
 })
-
-t.test('a start waits for the Postgres that another container still stops', async (t) => {
-  const dir = dataDir(t)
-  const first = postgresProcess(t, checkout, dir)
-  const { pids } = await first.message('opened')
-  const supervisor = pids.postgresSupervisor ?? 0
-  process.kill(supervisor, 'SIGSTOP') // it does not notice yet that its starter is gone
-  first.kill('SIGKILL')
-  await first.ended
-  for (const file of inDirectory(dir, /(^|\/)lock\.\d+$/)) moveElsewhere(file)
-  const second = postgresProcess(t, checkout, dir, { how: 'once' })
-  t.match(await second.message('log'), /another container/)
-  t.notOk(second.said.some(({ opened }) => opened))
-  process.kill(supervisor, 'SIGCONT')
-  t.ok(await second.message('opened'))
-})
