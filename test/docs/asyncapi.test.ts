@@ -1,14 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import specs from '@asyncapi/specs'
-import { Ajv } from 'ajv'
-import addFormats from 'ajv-formats'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { decode } from '../../src/domain/events.js'
 import { eventDocumentText } from '../../docs/asyncapi/document.js'
 
 const file = 'docs/asyncapi.yaml'
-if (process.env.TAP_SNAPSHOT === '1') await writeFile(file, eventDocumentText())
+const isRecording = process.env.TAP_SNAPSHOT === '1'
+if (isRecording) await writeFile(file, eventDocumentText())
 const text = await readFile(file, 'utf8')
 const document = parse(text)
 
@@ -16,7 +14,9 @@ t.test('docs/asyncapi.yaml is what the schemas say; npm run docs:events writes i
   t.equal(text, eventDocumentText())
 })
 
-t.test('it is valid AsyncAPI 3.0', async (t) => {
+async function isValid (t: Test): Promise<void> {
+  const [{ default: specs }, { Ajv }, { default: addFormats }] =
+    await Promise.all([import('@asyncapi/specs'), import('ajv'), import('ajv-formats')])
   t.equal(document.asyncapi, '3.0.0')
   // the schema brings draft-07 along
   const ajv = new Ajv({ strict: false, allErrors: true, meta: false, validateSchema: false })
@@ -27,7 +27,10 @@ t.test('it is valid AsyncAPI 3.0', async (t) => {
   for (const [, ref = ''] of text.matchAll(/\$ref: "?#\/([\w/]+)/g)) {
     t.ok(ref.split('/').reduce((part, key) => part?.[key], document), `${ref} is there`)
   }
-})
+}
+
+// Later it is as valid as it was when it was recorded.
+if (isRecording) t.test('it is valid AsyncAPI 3.0', isValid)
 
 interface Schema { properties?: object, enum?: string[] }
 
