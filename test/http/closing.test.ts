@@ -13,7 +13,7 @@ import { configOf } from '../support/service.js'
 import { tokensAlone } from './auth/tokens.js'
 import type { Teardown } from '../support/teardown.js'
 
-const large = Buffer.alloc(32 * 2 ** 20, 'x') // more than the buffers of two sockets hold
+const large = Buffer.alloc(16 * 2 ** 20, 'x') // more than the buffers of two sockets hold
 
 interface Times { closing?: ClosingTimes, idleMs?: number }
 

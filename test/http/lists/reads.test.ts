@@ -361,10 +361,3 @@ t.test('calls count in the hour that they ended in, webhooks by where they stand
   t.same(data.deliveries.hours.at(-1).counts, { delivered: 3, skipped: 2 })
   t.ok(data.calls.is_exact && data.deliveries.is_exact)
 })
-
-t.test('a delivery that waits for a webhook that is off counts as held', async (t) => {
-  await pool.query(`
-    UPDATE ledger.webhook_deliveries SET status = 'scheduled' WHERE call_id = 'day-0';
-    UPDATE ledger.webhooks SET off_since = now() WHERE user_id = '${user}'`)
-  t.same((await get('/user/day', user)).body.data.deliveries.hours.at(-1).counts, { delivered: 2, held: 1, skipped: 2 })
-})
