@@ -234,7 +234,7 @@ const listImportResults = route('GET', '/user/lead-import/:id/results', reading(
 interface User { reading: number, turn: Promise<number> }
 
 /** How many files of a user are being read, and whose turn it is. */
-export class Uploads {
+class Uploads {
   readonly #users = new Map<string, User>()
   readonly #bursts = new Bursts(8)
 
