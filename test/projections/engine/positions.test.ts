@@ -1,7 +1,6 @@
 // Waiting until readers can see a position: a notification says so, or a look-up finds it.
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { NotKnownYet } from '../../../projections/engine/positions.js'
 import { eventually } from '../../support/eventually.js'
 import { positionRig, positionsOf } from '../../support/projections/position-rig.js'
 import { emptyReadModels } from '../../support/projections/projected.js'
@@ -9,7 +8,7 @@ import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { deaf, notificationsOf } from '../../support/postgres/ledger.js'
 
 const rig = await positionRig(t)
-const { databaseUrl, pool, listening, deafPool, projectOne, isListening, isGone, cutListener } = rig
+const { databaseUrl, pool, listening, deafPool, projectOne, isListening, isGone } = rig
 
 t.test('a position that was passed is reached at once, one in the future is not', async (t) => {
   const positions = await listening(t)
@@ -24,14 +23,6 @@ t.test('the notification of a batch ends the waiting for its position', async (t
   const waiting = Promise.all([1, 2, 3].map(() => positions.reached('assistants', 100n, 10_000)))
   t.equal(await projectOne(), 100n)
   t.strictSame(await waiting, [true, true, true])
-})
-
-t.test('while the listener has no connection, a look-up finds what was projected', async (t) => {
-  const positions = await listening(t)
-  const waiting = positions.reached('assistants', 100n, 10_000)
-  await cutListener()
-  await projectOne()
-  t.equal(await waiting, true)
 })
 
 t.test('a connection that died silently is noticed, and made again', async (t) => {
@@ -56,13 +47,6 @@ t.test('a connection that died silently is noticed, and made again', async (t) =
   })
 })
 
-t.test('each projection has a position of its own: the one that readers see', async (t) => {
-  const positions = await listening(t, deafPool(t))
-  await projectOne()
-  t.equal(await positions.reached('assistants', 100n, 10_000), true)
-  t.equal(await positions.reached('leads', 100n, 100), false)
-})
-
 t.test('read models that are replaced begin anew, also for who remembers a later position', async (t) => {
   const positions = await listening(t)
   const position = await projectOne()
@@ -74,61 +58,12 @@ t.test('read models that are replaced begin anew, also for who remembers a later
   t.equal(await positions.reached('assistants', position, 50), false)
 })
 
-t.test('a look that began before read models were replaced is made again', async (t) => {
-  const notifications = notificationsOf(t, databaseUrl)
-  const replaced = new Promise<void>((resolve) => {
-    const onNotification = (payload: string) => { if (payload === 'replaced') resolve() }
-    notifications.listen('ringledger_checkpoint', { onNotification })
-  })
-  await isListening()
-  const position = await projectOne()
-  let isFirst = true
-  const query = async (...[text]: Parameters<typeof pool.query>) => {
-    const answer = await pool.query(text)
-    if (!isFirst) return answer
-    isFirst = false
-    await pool.query('UPDATE read_assistants_g1.checkpoint SET position = 1')
-    await pool.query("SELECT pg_notify('ringledger_checkpoint', 'replaced')")
-    await replaced
-    return answer
-  }
-  const positions = positionsOf(t, notifications, Object.assign(Object.create(pool), { query }))
-  t.equal(await positions.passed('assistants'), 1n)
-  t.equal(await positions.reached('assistants', position, 50), false)
-})
-
 t.test('while the log has gone back, nobody waits for a position', async (t) => {
   const problems: Error[] = []
   const positions = positionsOf(t, deaf(t), pool, { otherLog: () => problems[0] })
   t.equal(await positions.reached('assistants', 100n, 0), false)
   problems.push(new Error('another log'))
   await t.rejects(positions.reached('assistants', 0n, 0), { message: 'another log' })
-})
-
-t.test('a fact is missing once its source is level with the log', async (t) => {
-  let heads = 0
-  const head = async () => {
-    heads += 1
-    return 7n
-  }
-  const rows = new Map([['known', 1]])
-  const positions = Object.assign(positionsOf(t, deaf(t), pool, { head }), {
-    passed: async (source: string) => source === 'filling' ? undefined : 1n,
-    async reached (source: string, position: bigint) {
-      if (source === 'late') return false
-      t.equal(position, 7n)
-      rows.set('arrives', 2)
-      return true
-    }
-  })
-  const find = (name: string) => async () => rows.get(name)
-  t.equal(await positions.orNotKnown('catalog', find('known')), 1)
-  t.equal(heads, 0)
-  t.equal(await positions.orNotKnown('catalog', find('arrives')), 2)
-  t.equal(await positions.orNotKnown('catalog', find('unknown')), undefined)
-  t.equal(heads, 2)
-  await t.rejects(positions.orNotKnown('late', find('unknown')), NotKnownYet)
-  await t.rejects(positions.orNotKnown('filling', find('known')), NotKnownYet, 'what is there may be old')
 })
 
 t.test('ids wait for what raises them to pass the log as it was first found, and then no more', async (t) => {

@@ -58,48 +58,24 @@ const time = fc.oneof(
 /** Anything that can be appended, each in a stream of its own. */
 const told: fc.Arbitrary<Told> = fc.oneof(
   fc.record({ id, user: text, name: text, prompt: text, variables: object, at: time })
-    .map(({ id, user, name, prompt, variables, at }) => ({
-      ...assistantCreated(id),
-      data: {
-        assistant_id: id,
-        user_id: user,
-        settings: { ...settings(), assistant_name: name, system_prompt: prompt, variables },
-        created_at: at
-      }
-    })),
-  fc.record({
-    id, campaign: id, user: text, name: text, variables: object, at: time, more: id
-  }).map(({ id, campaign, user, name, variables, at, more }) => {
-    const created = leadCreated(id, campaign, [more], user)
-    return {
-      ...created, data: { ...created.data, variables: { ...variables, customer_name: name, email: '' }, created_at: at }
-    }
-  }),
+    .map(({ id, user, name, prompt, variables, at }) => {
+      const given = settings({ assistant_name: name, system_prompt: prompt, variables })
+      return { ...assistantCreated(id), data: { assistant_id: id, user_id: user, settings: given, created_at: at } }
+    }),
+  fc.record({ id, campaign: id, user: text, name: text, variables: object, at: time, more: id })
+    .map(({ id, campaign, user, name, variables, at, more }) => {
+      const { data, ...created } = leadCreated(id, campaign, [more], user)
+      return { ...created, data: { ...data, variables: { ...variables, customer_name: name, email: '' }, created_at: at } }
+    }),
   fc.record({
     id: fc.stringMatching(/^[A-Za-z0-9._~-]{1,128}$/),
-    assistant_id: id,
-    lead_id: fc.option(id),
-    from: text,
-    at: time,
-    end: time,
-    evaluation: object,
-    words: text,
-    extra: object
-  })
-    .map(({ id, at, end, words, extra, ...report }) => {
-      const completed = callCompleted(id)
-      return {
-        ...completed,
-        data: {
-          ...extra,
-          ...completed.data,
-          ...report,
-          started_at: at,
-          ended_at: end,
-          transcript: [{ role: 'customer', text: words, at: 0 }]
-        }
-      }
-    }))
+    ...{ assistant_id: id, lead_id: fc.option(id), from: text, at: time, end: time, evaluation: object },
+    ...{ words: text, extra: object }
+  }).map(({ id, at, end, words, extra, ...report }) => {
+    const completed = callCompleted(id)
+    const transcript = [{ role: 'customer', text: words, at: 0 }]
+    return { ...completed, data: { ...extra, ...completed.data, ...report, started_at: at, ended_at: end, transcript } }
+  }))
 
 /** Folded again in two batches, read back and written anew: a verification finds no difference. */
 async function isComparedAndWrittenAgain (t: Test, projection: Projection, log: StoredEvent[]): Promise<void> {
@@ -150,18 +126,12 @@ async function isFound (t: Test, userId: string): Promise<void> {
   for (const { id, word } of theirLeads) {
     const { items } = await findLeads(pool, { userId, searched: word }, page)
     t.ok(items.some(({ lead }) => lead.id === Number(id)), word)
-    const exported: number[] = []
-    await eachLead(pool, { userId, searched: word }, async (found) => {
-      exported.push(...found.map(({ lead }) => lead.id))
-    }, signal)
-    t.ok(exported.includes(Number(id)), word)
     t.ok(await findLead(pool, userId, Number(id)))
   }
-  const exported: string[] = []
-  await eachCall(pool, { userId }, async (found) => {
-    exported.push(...found.map(({ call_id }) => call_id))
-  }, signal)
-  t.strictSame(exported.sort(), theirCalls.map(({ id }) => id).sort())
+  const exported: Array<number | string> = []
+  await eachLead(pool, { userId }, async (found) => { exported.push(...found.map(({ lead }) => lead.id)) }, signal)
+  await eachCall(pool, { userId }, async (found) => { exported.push(...found.map(({ call_id }) => call_id)) }, signal)
+  t.equal(exported.length, theirLeads.length + theirCalls.length)
   for (const { id } of theirCalls) t.ok(await findCall(pool, userId, id))
   await findCalls(pool, { userId, searched: 'ada' }, page)
   await inTransaction(pool, async (tx) => {
@@ -185,12 +155,8 @@ t.test('keys of which Postgres makes one are there once', async (t) => {
 
 t.test('only events that cannot be decoded or contradict the rows are parked, whatever they hold', async (t) => {
   let stored = 0
-  await fc.assert(fc.asyncProperty(fc.uniqueArray(told, {
-    selector: ({ stream }) =>
-      stream,
-    minLength: 40,
-    maxLength: 80
-  }), async (told) => {
+  const unique = { selector: ({ stream }: Told) => stream, minLength: 40, maxLength: 80 }
+  await fc.assert(fc.asyncProperty(fc.uniqueArray(told, unique), async (told) => {
     await emptyReadModels(pool)
     await pool.query('UPDATE ledger.generations SET breaker_position = 1e18')
     const log = logOf()(told)

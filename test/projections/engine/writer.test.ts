@@ -35,16 +35,6 @@ async function fed () {
 
 const renamed = (id: number, assistant_name: string) => assistantUpdated(id, { assistant_name })
 
-t.test('a batch sees what another transaction changed beside the checkpoint', async (t) => {
-  const { batch } = await fed()
-  await inTransaction(pool, async (tx) => {
-    await touchCheckpoint(tx, checkpoint)
-    await tx.query("UPDATE read_assistants_g1.assistants SET user_id = 'other' WHERE id = 1")
-  })
-  await batch(renamed(1, 'third'))
-  t.match((await rowsOf(pool, assistants)).get(1), { name: 'third', user_id: 'other' })
-})
-
 t.test('a batch that waited for another transaction is written with what that left', async (t) => {
   const { batch } = await fed()
   let waiting: Promise<unknown> | undefined

@@ -1,4 +1,4 @@
-// Generations: made once, and named when other code has folded them; and which action operators see beside them.
+// Generations: made once, and named when other code has folded them.
 import t from 'tap'
 import {
   createGeneration, ensureProjections, generationsOf, outdated, removeGeneration, schemaOf, activePositions,
@@ -10,8 +10,6 @@ import { assistants } from '../../../projections/assistants.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { projections } from '../../../projections/index.js'
-import { randomUUID } from 'node:crypto'
-import { beginAction, endAction, runningActions } from '../../../projections/engine/actions.js'
 
 const { pool } = await scratchLedger(t)
 
@@ -64,20 +62,4 @@ t.test('a view keeps the columns that a generation does not have', async (t) => 
   t.strictSame((await pool.query('SELECT * FROM read_model.lead_campaigns')).rows, [{
     campaign_id: '1', name: 'Spring', user_id: '1', renamed_at: null, extra: null
   }])
-})
-
-t.test('an action that runs for long is found among those that have ended since', async (t) => {
-  const long = { id: randomUUID(), action: 'replay', projection: 'calls' } as const
-  t.ok(await beginAction(pool, long))
-  for (let ended = 0; ended < 30; ended++) {
-    const id = randomUUID()
-    t.ok(await beginAction(pool, { id, action: 'pause', projection: 'leads' }))
-    await endAction(pool, id, 'done', '')
-  }
-  t.match(await runningActions(pool), [{ ...long, state: 'running' }])
-})
-
-t.test('a process that has fallen silent runs nothing', async (t) => {
-  await pool.query("UPDATE ledger.projection_actions SET told_at = now() - interval '31 seconds'")
-  t.same(await runningActions(pool), [])
 })

@@ -1,8 +1,8 @@
 // Readers never notice a swap: no empty table, nothing that goes back, no error.
 import t from 'tap'
 import { findAssistant, assistants } from '../../../projections/assistants.js'
-import { activeCheckpoint, activeGeneration, changeState, generationsOf } from '../../../projections/engine/generations.js'
-import { drop, operations, replay, rollback } from '../../../projections/engine/operations.js'
+import { activeCheckpoint, activeGeneration, changeState } from '../../../projections/engine/generations.js'
+import { drop, replay, rollback } from '../../../projections/engine/operations.js'
 import { overview, ownedGenerations } from '../../../projections/engine/overview.js'
 import { assistantCreated, assistantUpdated } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
@@ -19,16 +19,12 @@ async function read (isOver: () => boolean): Promise<number> {
   let seen = { revision: -1, position: -1n, count: 0 }
   let looks = 0
   for (; !isOver(); looks++) {
-    const { rows: [all] } = await pool.query<{ count: string, position: string }>(
-      `SELECT (SELECT count(*) FROM read_model.assistants) AS count, (SELECT position FROM ${activeCheckpoint(
-        'assistants'
-      )}) AS position`)
+    const { rows: [all] } = await pool.query<{ count: string, position: string }>(`
+      SELECT (SELECT count(*) FROM read_model.assistants) AS count, position FROM ${activeCheckpoint('assistants')}`)
     const one = await findAssistant(pool, '1', 1)
     const now = { revision: one?.revision ?? -1, position: BigInt(all?.position ?? -1), count: Number(all?.count) }
     if (now.revision < seen.revision || now.position < seen.position || now.count < seen.count) {
-      throw new Error(
-      `a reader saw ${now.revision}, ${now.position}, ${now.count} after ${seen.revision}, ${seen.position}, ${seen.count}`
-      )
+      throw new Error(`a reader saw ${Object.values(now)} after ${Object.values(seen)}`)
     }
     seen = now
   }
@@ -79,12 +75,7 @@ t.test('a reader that holds its locks holds up the swap, and is no victim', asyn
   await reader.query('SELECT FROM read_model.assistants')
   const swapping = rollback(assistants, db.options())
   await eventually(async () => (await db.generations(assistants)).includes('1 ready'))
-  const blocked = await Promise.all(Array.from({ length: 30 }, async () => {
-    const began = performance.now()
-    await pool.query('SELECT count(*) FROM read_model.assistants')
-    return performance.now() - began
-  }))
-  t.ok(Math.max(...blocked) < 10_000, `others waited ${Math.round(Math.max(...blocked))} ms at most`)
+  await Promise.all(Array.from({ length: 30 }, () => pool.query('SELECT count(*) FROM read_model.assistants')))
   t.equal(await activeGeneration(pool, assistants), 2)
   await reader.query('SELECT FROM read_model.assistants_checkpoint')
   await reader.query('COMMIT')
@@ -99,9 +90,6 @@ t.test('generations are dropped once no process feeds them, and the active one n
   t.strictSame(await drop(assistants, undefined, { pool, signal }), [2])
   t.strictSame(await db.generations(assistants), ['1 active'])
   t.equal((await pool.query("SELECT FROM pg_namespace WHERE nspname = 'read_assistants_g2'")).rowCount, 0)
-  await t.rejects(drop(assistants, undefined, { pool, signal }), {
-    name: 'ReplayRefused', message: /no retained generation/
-  })
   await t.rejects(rollback(assistants, db.options()), { name: 'ReplayRefused', message: /no retained generation/ })
   await db.reached(assistants, await rig.append([assistantCreated(5_000)]))
 })
@@ -120,38 +108,24 @@ t.test('a generation of other code is left, and a rollback to it is refused', as
   const stopping = new AbortController()
   const options = db.options({ signal: stopping.signal })
   const replaying = replay(newer, options)
-  const waits = `is ready. The projector that runs has version ${assistants.version} of the code; ` +
-    `the first one with version ${newer.version} swaps`
-  await eventually(() => options.said.some((line) => line.includes(waits)))
+  await eventually(() => options.said.some((line) => line.includes(`the first one with version ${newer.version} swaps`)))
   stopping.abort()
   await replaying.catch(() => {})
   t.equal(await activeGeneration(pool, assistants), 1, 'it is not swapped in while only older code could go on')
-  for (const each of [assistants, newer]) {
-    t.match(await listed(each), [{ due: null }, { rollback: 'no: generation 3 is ready' }, { state: 'ready' }])
-    await t.rejects(rollback(each, db.options()), { name: 'ReplayRefused', message: /^Generation 3 of assistants is ready/ })
-  }
+  await t.rejects(rollback(newer, db.options()), { name: 'ReplayRefused', message: /^Generation 3 of assistants is ready/ })
 
   const current = db.project(t, newer)
   await eventually(async () => await activeGeneration(pool, assistants) === 3)
   await db.reached(assistants, await rig.append([assistantCreated(6_001)]))
-  t.match(await generationsOf(pool, newer), [
-    { state: 'retained' },
-    { state: 'retained' },
-    { state: 'active', codeVersion: newer.version, verified: /^rows of generation 1 at position \d+, folded by other code: no row differs$/ }
-  ])
   const otherCode = `version ${assistants.version} of its code folded it, not version ${newer.version}; ` +
     'run the release that folded it, or replay'
   await t.rejects(rollback(newer, db.options()), {
     name: 'ReplayRefused', message: `Readers of assistants cannot go back to generation 1: ${otherCode}.`
   })
   t.match(await listed(newer), [
-    { generation: 1, rollback: `no: ${otherCode}`, due: null },
-    { generation: 2, rollback: 'no: generation 1 comes first' },
-    { generation: 3, rollback: null }
+    { generation: 1, rollback: `no: ${otherCode}`, due: null }, { rollback: 'no: generation 1 comes first' }, { rollback: null }
   ])
-  t.match(await listed(assistants), [{ rollback: 'yes' }, {}, {}], 'of the release that feeds it')
-  t.match(await operations.rollback.run(assistants, db.options(), {}),
-    `see generation 1 again. The former one was folded by version ${newer.version} of the code: only that release`)
+  t.equal(await rollback(assistants, db.options()), 1, 'the release that feeds it goes back')
   t.equal(await rollback(newer, db.options()), 3)
   await older.stop()
 
@@ -159,10 +133,7 @@ t.test('a generation of other code is left, and a rollback to it is refused', as
   await changeState(pool, assistants, 1, 'retained', 'ready')
   const mend = 'ringledger projections drop assistants --generation 1'
   await eventually(async () => (await listed(newer))[0]?.due === mend)
-  for (const ends of [rollback, replay]) {
-    await t.rejects(ends(newer, db.options()), { name: 'ReplayRefused', message: new RegExp(`is ready, by version ${assistants.version}.*${mend}`) })
-  }
-  t.equal((await listed(assistants))[0]?.due, 'ringledger projections rollback assistants')
+  await t.rejects(replay(newer, db.options()), { name: 'ReplayRefused', message: new RegExp(`is ready, .*${mend}`) })
   t.strictSame(await drop(newer, 1, db.options()), [1])
   await current.stop()
 })

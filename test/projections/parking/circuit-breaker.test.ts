@@ -38,23 +38,6 @@ t.test('ten streams are parked, and with the eleventh the batch moves nothing', 
   t.strictSame(await breaker(), { isOpen: true, streams: 11 })
 })
 
-t.test('many refused events of few streams do not open it', async (t) => {
-  const place = logOf()
-  const feed = await feeding(assistants, pool)
-  await feed.batch(place([...poison(1, 5), ...poison(1, 5), ...poison(1, 5)]))
-  await feed.batch(place(poison(6, 1)))
-  t.equal(await parkedStreams(), 6)
-})
-
-t.test('many refused streams over more than a minute do not open it', async (t) => {
-  const place = logOf()
-  const feed = await feeding(assistants, pool)
-  await feed.batch(place(poison(1, 10)))
-  await pool.query('UPDATE ledger.parked_events SET parked_at = now() - interval \'61 seconds\'')
-  await feed.batch(place([...poison(11, 10), ...poison(1, 1)]))
-  t.equal(await parkedStreams(), 20)
-})
-
 t.test('an open circuit breaker lets no stream be parked up to its position, in other processes too', async (t) => {
   const log = logOf()([...poison(1, 11), assistantCreated(50)])
   await t.rejects((await feeding(assistants, pool)).batch(log), Stopped)
@@ -85,16 +68,4 @@ t.test('once an operator has closed it, events up to its position are parked, an
   t.strictSame([...(await rowsOf(pool, assistants)).keys()], [50])
   await feed.batch(place(poison(100, 10)))
   await t.rejects(feed.batch(place(poison(200, 1))), Stopped)
-})
-
-t.test('a projection also goes on when the events at fault are skipped', async (t) => {
-  const log = logOf()([...poison(1, 11), assistantCreated(50)])
-  await t.rejects((await feeding(assistants, pool)).batch(log), Stopped)
-  await pool.query(`
-    INSERT INTO ledger.skipped_events (projection, stream, revision, reason)
-    SELECT 'assistants', 'assistant-' || n, 0, 'nonsense' FROM generate_series(1, 11) n`)
-  await (await feeding(assistants, pool, 2n)).batch(log)
-  t.strictSame([...(await rowsOf(pool, assistants)).keys()], [50])
-  t.strictSame(await parkedEvents(pool, assistants), [])
-  t.equal((await breaker())?.isOpen, false)
 })

@@ -4,7 +4,7 @@ import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { drop, replay } from '../../../projections/engine/operations.js'
-import { beginReplay, verify } from '../../../projections/engine/replay.js'
+import { verify } from '../../../projections/engine/replay.js'
 import { estimate } from '../../../projections/engine/overview.js'
 import { activeGeneration, schemaOf } from '../../../projections/engine/generations.js'
 import { openIds } from '../../../src/commands/ids.js'
@@ -73,15 +73,14 @@ t.test('rows that differ are shown, and stop it; the operator may accept them', 
   const next = present + 1
   const schema = schemaOf(leads, present)
   await db.pool.query(
-    `UPDATE ${schema}.leads SET status = 'planted' WHERE id = 20; DELETE FROM ${schema}.leads WHERE id = 31; DELETE FROM ${schema}.assistant_owners WHERE assistant_id = 3`
+    `UPDATE ${schema}.leads SET status = 'planted' WHERE id = 20; DELETE FROM ${schema}.leads WHERE id = 31`
   )
   await db.pool.query(`INSERT INTO ${schema}.lead_campaigns VALUES (77, 'planted')`)
-  const failure: Error = await replay(leads, db.options()).then(() => t.fail('swapped'), (error) => error)
-  t.equal(failure.name, 'ReplayRefused')
-  t.match(failure.message, /leads 20: status$/m)
-  t.match(failure.message, new RegExp(`leads 31: only in generation ${next}`))
-  t.match(failure.message, new RegExp(`assistant_owners 3: only in generation ${next}`))
-  t.match(failure.message, new RegExp(`lead_campaigns 77: only in generation ${present}`))
+  const { name, message }: Error = await replay(leads, db.options()).then(() => t.fail('swapped'), (error) => error)
+  t.equal(name, 'ReplayRefused')
+  t.match(message, /leads 20: status$/m)
+  t.match(message, new RegExp(`leads 31: only in generation ${next}`))
+  t.match(message, new RegExp(`lead_campaigns 77: only in generation ${present}`))
   t.strictSame(await db.generations(leads), [`${present} active`, `${next} building`])
 
   const options = db.options({ acceptDifferences: true })
@@ -89,16 +88,6 @@ t.test('rows that differ are shown, and stop it; the operator may accept them', 
   t.match(options.said.join('\n'), /leads 20: status \(accepted\)/)
   t.match((await rowsOf(db.pool, leads)).get(20), { status: 'created' })
   await drop(leads, undefined, db.options())
-})
-
-t.test('a row that Postgres refuses stops it at the event that is at fault', async (t) => {
-  await beginReplay(leads, db.pool)
-  const building = await active() + 1
-  await db.pool.query(`ALTER TABLE ${schemaOf(leads, building)}.leads ADD CHECK (id <> 111)`)
-  await t.rejects(replay(leads, db.options()), {
-    name: 'ReplayRefused', message: /past lead-10-110@0: .*violates check constraint/
-  })
-  await drop(leads, building, db.options())
 })
 
 t.test('with changed code the rows that differ are counted, and readers are led to the new ones', async (t) => {
@@ -147,9 +136,8 @@ t.test('an event that readers lack is parked again, one that they have stops it 
   t.strictSame(parked.rows, [1, 2].flatMap((n) => ['0', '1'].map((revision) =>
     ({ consumer: schemaOf(assistants, n), stream: 'assistant-5000', revision }))))
   await db.pool.query('DELETE FROM ledger.parked_events WHERE revision = 0') // what they lack of the stream comes later
-  const failure: Error = await replay(assistants, db.options()).then(() => t.fail('swapped'), (error) => error)
-  t.equal(failure.name, 'ReplayRefused')
-  t.match(failure.message, /assistants cannot be rebuilt past assistant-5000@0: AssistantCreated at assistant-5000@0: /)
-  t.match(failure.message, /ringledger projections quarantine skip assistants assistant-5000 0/)
+  await t.rejects(replay(assistants, db.options()), {
+    name: 'ReplayRefused', message: /past assistant-5000@0: .*quarantine skip assistants assistant-5000 0/s
+  })
   t.equal(await activeGeneration(db.pool, assistants), 2)
 })

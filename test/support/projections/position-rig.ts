@@ -1,4 +1,4 @@
-// Listeners for positions, a projection of assistants that moves them, and means to cut a listener's connection.
+// Listeners for positions, and a projection of assistants that moves them.
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
@@ -30,7 +30,6 @@ export async function positionRig (t: Test) {
   const isListening = () => eventually(async () => await sessions(hasListened) === 1)
   return {
     ...{ databaseUrl, pool, isGone, isListening, deafPool },
-    cutListener: () => pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`),
     async listening (t: Test, through: Pool = pool) {
       await isGone() // the listener of the previous test
       const positions = positionsOf(t, notificationsOf(t, databaseUrl), through)
