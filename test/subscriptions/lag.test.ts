@@ -10,7 +10,6 @@ const toleranceMs = 200
 function monitored (t: Test) {
   const log = { head: 100n, position: 100n, isAway: false }
   let samples = 0
-  let reads = 0
   let looks = 0
   const monitor = monitorLag({
     head: async () => {
@@ -18,10 +17,7 @@ function monitored (t: Test) {
       if (log.isAway) throw new Error('away')
       return log.head
     },
-    positions: async () => {
-      reads += 1
-      return [{ name: 'leads', position: log.position }]
-    },
+    positions: async () => [{ name: 'leads', position: log.position }],
     lookNow: () => { looks += 1 },
     everyMs: 10,
     toleranceMs
@@ -37,14 +33,8 @@ function monitored (t: Test) {
     await sampled()
   }
   const fresh = () => monitor.freshLags()
-  return { log, fresh, lag, sampled, longer, reads: () => reads, samples: () => samples, looks: () => looks }
+  return { log, fresh, lag, sampled, longer, looks: () => looks }
 }
-
-t.test('a subscription at the end of the log is alive, however long nothing happens', async (t) => {
-  const { lag, longer } = monitored(t)
-  await longer()
-  t.match(lag(), { name: 'leads', position: 100n, lag: 0n, lagSeconds: 0, isAlive: true, isKeepingUp: true })
-})
 
 t.test('an old lag is not shown as fresh once nothing can be read', async (t) => {
   const { log, fresh, lag, longer, sampled } = monitored(t)
@@ -56,14 +46,6 @@ t.test('an old lag is not shown as fresh once nothing can be read', async (t) =>
   t.match(lag(), { lag: 0n }, 'for probes the last one stands')
   log.isAway = false
   await eventually(() => lag() && fresh().length === 1).catch(() => t.fail('it is fresh again'))
-})
-
-t.test('while nothing happens, positions are seldom read; what has gone back is noticed all the same', async (t) => {
-  const { log, lag, reads, samples } = monitored(t)
-  await eventually(() => samples() >= 12)
-  t.ok(reads() <= 3, `${reads()} reads for ${samples()} looks at the log`)
-  log.position = 50n
-  await eventually(() => lag().lag === 50n)
 })
 
 t.test('a subscription that stands while the log moves is asked to look, and not alive until it has caught up', async (t) => {
@@ -85,16 +67,12 @@ t.test('a subscription that stands while the log moves is asked to look, and not
 t.test('a subscription that is far behind and comes closer keeps up, also while the log grows', async (t) => {
   const { log, lag, sampled } = monitored(t)
   Object.assign(log, { head: 1_000_000n, position: 0n })
-  const seen: Lag[] = []
-  const until = performance.now() + 4 * toleranceMs
-  while (performance.now() < until) {
+  do {
     log.head += 10n
     log.position += 100n
     await sampled()
-    seen.push(lag())
-  }
-  t.ok(seen.every(({ isAlive, isKeepingUp }) => isAlive && isKeepingUp))
-  t.ok((seen.at(-1)?.lagSeconds ?? 0) * 1000 > toleranceMs)
+    t.match(lag(), { isAlive: true, isKeepingUp: true })
+  } while (lag().lagSeconds * 1000 <= 1.5 * toleranceMs)
 })
 
 t.test('a subscription that moves more slowly than the log is alive and does not keep up', async (t) => {
@@ -106,20 +84,6 @@ t.test('a subscription that moves more slowly than the log is alive and does not
     return !lag().isKeepingUp
   })
   t.match(lag(), { isAlive: true })
-})
-
-t.test('after a time in which the end of the log was unknown, a subscription has some time again', async (t) => {
-  const { log, lag, longer, sampled } = monitored(t)
-  await sampled()
-  log.head = 150n
-  await sampled()
-  Object.assign(log, { isAway: true, head: 160n })
-  await longer()
-  log.isAway = false
-  await sampled()
-  t.match(lag(), { lag: 60n, isAlive: true, isKeepingUp: true })
-  t.ok(lag().lagSeconds >= toleranceMs / 1000, 'although the log went past it long ago')
-  await eventually(() => !lag().isAlive)
 })
 
 t.test('a subscription that is ahead of the log has a lag below zero, and does not keep up', async (t) => {

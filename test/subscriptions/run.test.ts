@@ -1,7 +1,6 @@
 // A consumer misses nothing and handles nothing twice, also after errors of its own.
 import type { AllStreamResolvedEvent } from '@eventstore/db-client'
 import t from 'tap'
-import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { OtherLog } from '../../src/log/errors.js'
 import { EventLog } from '../../src/log/event-log.js'
 import { consuming } from './consuming.js'
@@ -23,22 +22,6 @@ t.test('events are handled once each, in order, also after a stop and a start', 
   const again = await consume(t, 'Plain')
   await eventually(async () => (await again.ids()).length === 10)
   t.strictSame(await again.ids(), [...first, ...second])
-})
-
-t.test('an error in handle moves nothing, and the batch comes again', async (t) => {
-  const wanted = await append('Failing', 3)
-  let failures = 0
-  const { ids, table, log } = await consume(t, 'Failing', async () => {
-    if (failures >= 3) return
-    failures += 1
-    if (failures > 1) t.equal(await readCheckpoint(pool, table), 0n)
-    throw new Error('not now')
-  })
-  await eventually(async () => (await ids()).length === wanted.length) // in one batch or in several
-  t.strictSame(await ids(), wanted)
-  t.ok(await readCheckpoint(pool, table) > 0n)
-  const stops = log.lines.filter(({ message }) => message.startsWith('consumer stopped'))
-  t.equal(stops.length, 3, 'each failure is logged once')
 })
 
 t.test('a consumer that fails backs off alone, and others go on', async (t) => {

@@ -73,8 +73,6 @@ const reading = ({ pool }: SenderRig) => ({
 export const settled = (r: Pick<Rig, 'deliveries'>, status: string): Promise<unknown> =>
   eventually(async () => (await r.deliveries()).every((row) => row.status === status && row.started_at === null))
 
-export const statuses = (rows: Row[]) => rows.map(({ status, reason }) => [status, reason])
-
 export const id = deliveryId('c-1')
 
 export const sendTest = ({ pool }: Pick<Rig, 'pool'>, id = 1) =>
@@ -82,9 +80,6 @@ export const sendTest = ({ pool }: Pick<Rig, 'pool'>, id = 1) =>
 
 export const attemptsOf = async (r: Pick<Rig, 'attempts'>) =>
   (await r.attempts()).map(({ trigger, n, outcome }) => [trigger, n, outcome])
-
-export const row = async (r: Pick<Rig, 'deliveries'>, delivery = id) =>
-  (await r.deliveries()).find((each) => each.id === delivery) ?? {}
 
 export const ended = (r: Pick<Rig, 'attempts'>, count: number) =>
   eventually(async () => (await r.attempts()).length === count)

@@ -10,9 +10,7 @@ import type { Attempt } from '../../../workers/deliveries/claim.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { redeliver } from '../../../workers/operate/redeliver.js'
-import {
-  assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf
-} from '../../support/events/call-events.js'
+import { assistantCreated, assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver, stringsOf } from '../../support/receivers/receiver.js'
 import { deliveryRig, dispatchRig, ended, failedOnce, id, sendTest, settled } from '../../support/workers/delivery-rig.js'
@@ -143,23 +141,4 @@ t.test('old payloads, attempts on demand and notices are removed, but not the ro
   t.match(await r.rows('webhook_due', "trigger = 'manual'"), [{ delivery_id: deliveryId('redelivered') }])
   t.match(await redeliver(r.pool, deliveryId('old'), '1'), { kind: 'refused', why: 'its payload is no longer kept' })
   t.match(await removeExpired(r.pool, 7), { payloads: 0 }, 'nothing is left to remove')
-})
-
-t.test('rows are removed in small batches, a transaction each; a locked row is left for later', async (t) => {
-  const r = await dispatchRig(t, await begin())
-  await r.tell(assistantTo(firstUrl), ...callsOf(1, 1_101))
-  await r.pool.query(`
-    UPDATE ledger.webhook_deliveries
-    SET status = 'delivered', created_at = now() - interval '91 days'`)
-  await r.pool.query('DELETE FROM ledger.webhook_due')
-  const holder = await r.pool.connect()
-  t.teardown(() => holder.release())
-  await holder.query("BEGIN; SELECT FROM ledger.webhook_deliveries WHERE call_id = 'call-1-0' FOR SHARE")
-  t.match(await removeExpired(r.pool, 90), { payloads: 1_100 })
-  const { rows } = await r.pool.query(`
-    SELECT count(*)::integer AS size FROM ledger.webhook_deliveries
-    WHERE body IS NULL GROUP BY xmin::text ORDER BY size`)
-  t.same(rows, [{ size: 100 }, { size: 500 }, { size: 500 }])
-  await holder.query('COMMIT')
-  t.match(await removeExpired(r.pool, 90), { payloads: 1 })
 })

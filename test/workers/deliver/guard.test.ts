@@ -25,10 +25,6 @@ t.test('private and reserved addresses are blocked, to the edge of each range', 
   for (const ip of open) t.equal(blockedReason(ip, []), undefined, ip)
 })
 
-t.test('a text that is no address is blocked', async (t) => {
-  for (const text of ['', 'localhost', '1.2.3', 'g::1', '1.1.1.1/8']) t.ok(blockedReason(text, []), text)
-})
-
 t.test('an allowed range opens exactly itself, mapped addresses included', async (t) => {
   const allow = ['127.0.0.0/8', 'fd00::/8']
   for (const ip of ['127.0.0.1', '::ffff:127.0.0.1', 'fd00::1']) t.equal(blockedReason(ip, allow), undefined, ip)
@@ -67,13 +63,7 @@ t.test('a URL that is not absolute, or not https, is refused', async (t) => {
   for (const url of noUrls) {
     t.equal(webhookUrlProblem(url, strict), 'must be an absolute https URL', JSON.stringify(url))
   }
-})
-
-t.test('http is open only where it is allowed', async (t) => {
-  t.equal(webhookUrlProblem('http://example.com', { ...strict, allowHttp: true }), undefined)
-  t.equal(webhookUrlProblem('ftp://example.com', {
-    ...strict, allowHttp: true
-  }), 'must be an absolute https or http URL')
+  t.equal(webhookUrlProblem('http://example.com', { ...strict, allowHttp: true }), undefined, 'unless http is allowed')
 })
 
 t.test('user-info, closed ports and long URLs are refused', async (t) => {

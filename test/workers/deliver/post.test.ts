@@ -43,13 +43,6 @@ t.test('64 KiB of the answer are read and 16 KiB kept', async (t) => {
   t.ok(wrote.bytes < 64 * 1024 * 1024, 'nothing is read but what the buffers of both sides hold')
 })
 
-t.test('headers up to 64 KiB are an answer', async (t) => {
-  const long = await receiver(t, answers(200, { 'x-long': 'x'.repeat(20_000) }))
-  t.match(await send(poster(t), long.url), { kind: 'answer', status: 200 })
-  const tooLong = await receiver(t, answers(200, { 'x-long': 'x'.repeat(70_000) }))
-  t.match(await send(poster(t), tooLong.url), { kind: 'failure', stage: 'connection' })
-})
-
 t.test('the status line counts, whatever is wrong with what comes after it', async (t) => {
   const heads = ['content-length: 2\r\ntransfer-encoding: chunked', 'content-length: +2', 'no colon', 'x: a\u0001b']
   const by = poster(t)

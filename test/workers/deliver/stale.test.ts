@@ -68,29 +68,6 @@ for (const [name, close] of Object.entries(endings)) {
   })
 }
 
-t.test('a receiver that was restarted has closed many: none of them costs an attempt', async (t) => {
-  const waiting: Socket[] = []
-  let closed = 0
-  const server = await rawServer(t, (socket, count) => {
-    let requests = 0
-    socket.on('data', () => {
-      requests += 1
-      if (count > 5) socket.write(ok)
-      else if (requests > 1) {
-        closed += 1
-        socket.resetAndDestroy()
-      } else if (waiting.push(socket) === 5) {
-        for (const each of waiting) each.write(ok)
-      }
-    })
-  })
-  const by = poster(t)
-  const results = await Promise.all(Array.from({ length: 5 }, () => send(by, server.url)))
-  t.match(results, Array(5).fill({ status: 200 }))
-  t.match(await Promise.all(Array.from({ length: 5 }, () => send(by, server.url))), Array(5).fill({ status: 200 }))
-  t.equal(closed, 5, 'all of them were tried')
-})
-
 t.test('a connection is kept for a minute, and for seconds only while too many are open', async (t) => {
   const { url, connections } = await rawServer(t, (socket) => { socket.on('data', () => socket.write(ok)) })
   const keeps = new Map<Dispatcher, number>()

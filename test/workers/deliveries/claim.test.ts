@@ -1,8 +1,8 @@
 // Claims of attempts: bounds, turns, rates, and what else keeps an attempt from being made.
 import t from 'tap'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { answer, endedAs, ruleRig, type SenderRig } from '../../support/workers/sender-rig.js'
-import { closeLost, recordOutcomes } from '../../../workers/deliveries/outcome.js'
+import { answer, ruleRig, type SenderRig } from '../../support/workers/sender-rig.js'
+import { closeLost } from '../../../workers/deliveries/outcome.js'
 import { beginAnew, cancelHeld } from '../../../workers/deliveries/pending.js'
 import { findAgain, findWaiting } from '../../../workers/deliveries/reconcile.js'
 import { dismiss, enlist, heartbeat, removeSilent } from '../../../workers/deliveries/workers.js'
@@ -40,20 +40,6 @@ rule('a failing webhook gets one at a time until it succeeds', async (t) => {
   t.equal(await countOf(r.worker), 0)
   if (one) t.same((await r.end([one], answer(200))).next, ['1'])
   t.equal(await countOf(r.worker), 10)
-})
-
-rule('a user with hanging receivers leaves others and its own next ones alone', async (t) => {
-  for (const assistant of assistants(60)) await r.add(1, { assistant })
-  await r.add(1, { assistant: 100, user: '2' })
-  const { attempts } = await r.claim(r.worker, assistants(60))
-  t.equal(attempts.length, 50)
-  t.equal(await countOf(r.worker, [100]), 1)
-  const [first, second] = attempts
-  if (!first || !second) throw new Error('there are fifty')
-  const { next } = await recordOutcomes(r.pool, [endedAs(first, answer(200)), endedAs(second, answer(200))])
-  t.equal(next.length, 2, 'as many are named as have room')
-  t.equal(await countOf(r.worker, next.map(Number)), 2)
-  t.same(await findWaiting(r.pool), [], 'who has no room gets no job')
 })
 
 rule('the room of a worker and its bytes bound a claim', async (t) => {

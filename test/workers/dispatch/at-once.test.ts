@@ -1,11 +1,9 @@
-// The dispatcher writes a batch in one statement, as long as nobody else touches what it knows; however the log is cut
-// into batches, its tables and deliveries come out the same.
+// However the log is cut into batches, tables and deliveries of the dispatcher come out the same; workers are woken.
 import t from 'tap'
 import { runs } from '@ringledger/embedded-postgres/testing'
 import { callStream } from '../../../src/features/calls/events.js'
 import { leadStream } from '../../../src/features/leads/events.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
-import type { DispatcherOptions } from '../../../workers/dispatch/effects.js'
 import { leadsAndCalls } from '../../projections/engine/histories.js'
 import { commitEvents } from '../../support/events/appender.js'
 import {
@@ -13,7 +11,6 @@ import {
 } from '../../support/events/call-events.js'
 import { fc } from '../../support/fuzz/property.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
-import { watchedPool } from '../../support/postgres/statements.js'
 import { startOver } from '../../support/workers/sender-rig.js'
 import { listed, unlisted } from './dispatching.js'
 
@@ -56,47 +53,21 @@ const history = fc.array(fc.array(event, { minLength: 1, maxLength: 6 }), { maxL
   .map((batches) => [known, ...batches])
 
 const { pool } = await scratchLedger(t)
-const webhook = webhookTo('https://hooks.example.com/calls')
-
-/** Feeds batches of told events, and gives the statements of each; an assistant, a lead and a campaign are known. */
-async function fed (wake: DispatcherOptions['wake'] = () => {}) {
-  await startOver(pool)
-  let sent: string[] = []
-  const watched = watchedPool(pool, { before: (statement) => sent.push(statement) })
-  const consumer = await dispatcher({ firstDelayMs: 0, log: keepingLog(), wake, pool: watched }).open()
-  const place = logOf()
-  const batch = async (...told: Told[]) => {
-    sent = []
-    await commitEvents(consumer, place(told), watched)
-    return sent.filter((statement) => !statement.startsWith('SELECT position FROM')) // where a batch begins
-  }
-  await batch(assistantCreated(1, webhook), campaign('CampaignCreated', 3, 'Spring'), leadCreated(7, 3))
-  await batch(callCompleted('first', { lead_id: 7 }))
-  await batch(callCompleted('second', { lead_id: 7 })) // looks at the checkpoint again
-  return batch
-}
-
-t.test('calls of what is known or new are one statement', async (t) => {
-  const batch = await fed()
-  const statements = await batch(callCompleted('c-1', { lead_id: 7 }), callCompleted('c-2'))
-  t.equal(statements.length, 1, statements.join('\n'))
-  t.match(statements[0], /^WITH held AS MATERIALIZED .* due_added AS .* SELECT moved\.version, due\.id FROM moved/)
-  const more = await batch(leadCreated(9, 3), callCompleted('c-3', { lead_id: 9 }))
-  t.equal(more.length, 1, more.join('\n'))
-  t.equal((await pool.query("SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled'")).rowCount, 5)
-})
-
 t.test('an assistant with a due delivery is woken after the commit, unless its webhook is off or suspended', async (t) => {
+  await startOver(pool)
   const woken: string[][] = []
-  const batch = await fed((assistants) => { woken.push([...assistants]) })
-  woken.length = 0
-  await batch(callCompleted('c-1', { lead_id: 7 }), callCompleted('c-2'))
+  const wake = (assistants: Iterable<string>) => { woken.push([...assistants]) }
+  const consumer = await dispatcher({ pool, firstDelayMs: 0, wake, log: keepingLog() }).open()
+  const place = logOf()
+  const batch = (...told: Told[]) => commitEvents(consumer, place(told), pool)
+  await batch(assistantCreated(1, webhookTo(url(1))))
+  await batch(callCompleted('c-1'), callCompleted('c-2'))
   await pool.query("UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'gone'")
   await batch(callCompleted('c-3'))
   await batch(assistantUpdated(1, { is_webhook_active: false }))
   await batch(callCompleted('c-4'))
   await batch(assistantUpdated(1, { is_webhook_active: true }))
-  t.strictSame(woken, [['1'], [], [], [], ['1']])
+  t.strictSame(woken, [[], ['1'], [], [], [], ['1']])
 })
 
 /** The rows of all tables after these batches. */

@@ -2,9 +2,7 @@
 // order until it fits.
 import type { AssistantSettings } from '../../../src/features/assistants/events.js'
 import type { CallCompleted } from '../../../src/features/calls/events.js'
-import {
-  buildBody, type PayloadSources, deliveryId, longestBodyBytes
-} from '../../../workers/dispatch/payload.js'
+import { buildBody, type PayloadSources, longestBodyBytes } from '../../../workers/dispatch/payload.js'
 import { call, settings } from '../../support/events/call-events.js'
 import t from 'tap'
 import { isSigned } from '../../../docs/webhooks/is-signed.js'
@@ -54,17 +52,6 @@ t.test('the example of the API document is the payload of its call', async (t) =
   t.strictSame(read(text), webhookPayload)
 })
 
-t.test('a call without a lead says null, and a campaign that has no name yet an empty one', async (t) => {
-  const of = (given: Pick<PayloadSources, 'lead' | 'campaignName'>) =>
-    buildBody({ call: call('c'), at, assistant: { assistant_id: 1, settings: settings() }, ...given })
-  const without = of({ lead: undefined, campaignName: undefined })
-  t.equal(read(without).data.lead, null)
-  t.same(webhookProblems(without), [])
-  const early = of({ lead, campaignName: undefined })
-  t.same(read(early).data.lead.campaign, { id: 3, name: '' })
-  t.same(webhookProblems(early), [])
-})
-
 t.test('each flag adds its own field and nothing else, null when the engine has none', async (t) => {
   const fields = Object.keys(read(body()).data)
   for (const [flag, field] of [['include_recording_in_webhook', 'recording_url'], ['post_call_evaluation', 'evaluation']] as const) {
@@ -98,11 +85,6 @@ t.test('any text and number of a call arrives as it was, and the signed text is 
     return JSON.stringify(data.input_variables) === JSON.stringify(input_variables) &&
       data.transcript_turns[0].text === said && isSigned(secret, headers, Buffer.from(text), at.getTime() / 1000)
   }))
-})
-
-t.test('the webhook-id follows from the call alone', async (t) => {
-  t.equal(deliveryId('c-1'), deliveryId('c-1'))
-  t.not(deliveryId('c-1'), deliveryId('c-2'))
 })
 
 t.test('a body of 256 KiB goes whole, one byte more goes without the turns', async (t) => {

@@ -71,12 +71,6 @@ t.test('a count that was broken off goes on where it ended, and says nothing bef
   t.same(await count(), { calls: 5, rows: 5, unaccounted: 0 })
 })
 
-t.test('a delivery log that has gone back is counted anew', async (t) => {
-  const { rows: [{ position }] } = await pool.query('SELECT position FROM ledger.dispatcher_checkpoint')
-  await pool.query('UPDATE ledger.identity_count SET position = $1, calls = 1000', [BigInt(position) + 1n])
-  t.same(await count(), { calls: 5, rows: 5, unaccounted: 0 })
-})
-
 t.test('a call that the dispatcher has not reached is not missed', async (t) => {
   await tell(callCompleted('later'))
   t.same(await count(), { calls: 5, rows: 5, unaccounted: 0 })

@@ -38,6 +38,7 @@ async function afterOutage (): Promise<Record<typeof kinds[number], string>> {
 
 rule('each delivery that failed since then begins its schedule anew, and its attempts are counted on', async (t) => {
   const ids = await afterOutage()
+  t.same(await recover({ pool: r.pool, since: epoch, signal, userId: '9' }), { scheduled: 0, held: 0, off: 0 }, 'of another user')
   t.same(await recover({ pool: r.pool, since: sinceAnHour(), signal }), { scheduled: 3, held: 0, off: 0 })
   t.match(await r.delivery(ids.exhausted), { status: 'scheduled', reason: null, attempt_count: 10, due_in: 0 })
   t.match(await r.delivery(ids.cancelled), { status: 'scheduled', due_in: 0 })
@@ -47,19 +48,6 @@ rule('each delivery that failed since then begins its schedule anew, and its att
   t.same(await recover({ pool: r.pool, since: sinceAnHour(), signal }), { scheduled: 0, held: 0, off: 0 }, 'a second run finds nothing left')
   const { attempts } = await r.claim(r.worker)
   t.same(new Set(attempts.map(({ failures }) => failures)), new Set([0]), 'with all attempts before them')
-})
-
-rule('it is held for a suspended webhook, and stays if the webhook is off', async (t) => {
-  await afterOutage()
-  const [suspended = ''] = await r.add(1, { assistant: 2 })
-  await r.add(1, { assistant: 3 })
-  await r.change({ assistant_id: 3, is_on: false })
-  await r.pool.query(`UPDATE ledger.webhook_deliveries SET status = 'exhausted' WHERE id = '${suspended}'`)
-  await r.pool.query(`DELETE FROM ledger.webhook_due WHERE delivery_id = '${suspended}'`)
-  await r.pool.query("UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'gone' WHERE assistant_id = 2")
-  t.same(await recover({ pool: r.pool, since: epoch, signal, assistantId: 2 }), { scheduled: 0, held: 1, off: 0 })
-  t.same(await recover({ pool: r.pool, since: epoch, signal, userId: '9' }), { scheduled: 0, held: 0, off: 0 })
-  t.match(await recover({ pool: r.pool, since: epoch, signal, userId: '1' }), { scheduled: 4, held: 0, off: 1 })
 })
 
 /** Notes a recovery of assistant 1, and gives it turns until it has ended. @returns how many it found */
