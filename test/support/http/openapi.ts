@@ -19,17 +19,7 @@ interface Described {
 export interface Parameter {
   name: string
   in: string
-  required?: boolean
-  schema: {
-    $ref?: string
-    type?: string
-    format?: string
-    pattern?: string
-    default?: unknown
-    enum?: string[]
-    minimum?: number
-    maximum?: number
-  }
+  schema: { $ref?: string, type?: string, enum?: string[], minimum?: number, maximum?: number }
   description?: string
   example?: unknown
 }
