@@ -2,45 +2,40 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { Pool } from 'pg'
 
+interface Question { name?: string, text: string, values: unknown[] }
+
+/** The pool, with a look at each question before it is asked. */
+function watched (pool: Pool, look: (question: Question) => Promise<void>): Pool {
+  const value = async (question: string | Question, values: unknown[] = []) => {
+    const asked = typeof question === 'string' ? { text: question, values } : question
+    await look(asked)
+    return await pool.query(asked.text, asked.values)
+  }
+  return Object.create(pool, { query: { value } })
+}
+
 /**
  * The nodes of the plan of what `read` asks, as `<type> on <relation>`.
  * Of what is prepared those of the plan that is kept for all values, too.
  */
 export async function planOf (pool: Pool, read: (db: Pool) => Promise<unknown>): Promise<string[]> {
   const nodes: string[] = []
-  const explaining = Object.create(pool, {
-    query: {
-      value: async (question: string | Question, values: unknown[] = []) => {
-        const { name, text, values: given } = typeof question === 'string' ? { text: question, values } : question
-        collect(await explained(pool, 'FORMAT JSON', text, given), nodes)
-        if (name !== undefined) collect(await explained(pool, 'GENERIC_PLAN, FORMAT JSON', text), nodes)
-        return await pool.query(text, given)
-      }
-    }
-  })
-  await read(explaining)
+  await read(watched(pool, async ({ name, text, values }) => {
+    collect(await explained(pool, 'FORMAT JSON', text, values), nodes)
+    if (name !== undefined) collect(await explained(pool, 'GENERIC_PLAN, FORMAT JSON', text), nodes)
+  }))
   return nodes
 }
 
 /** How many pages of tables and indexes Postgres reads for what `read` asks. */
 export async function pagesRead (pool: Pool, read: (db: Pool) => Promise<unknown>): Promise<number> {
   let pages = 0
-  const counting = Object.create(pool, {
-    query: {
-      value: async (question: string | Question, values: unknown[] = []) => {
-        const { text, values: given } = typeof question === 'string' ? { text: question, values } : question
-        const answer = await explained(pool, 'ANALYZE, BUFFERS, FORMAT JSON', text, given)
-        const [{ Plan: plan }] = answer as [{ Plan: Record<string, number> }]
-        pages += (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN)
-        return await pool.query(text, given)
-      }
-    }
-  })
-  await read(counting)
+  await read(watched(pool, async ({ text, values }) => {
+    const [{ Plan: plan }] = await explained(pool, 'ANALYZE, BUFFERS, FORMAT JSON', text, values) as [{ Plan: Record<string, number> }]
+    pages += (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN)
+  }))
   return pages
 }
-
-interface Question { name?: string, text: string, values: unknown[] }
 
 async function explained (pool: Pool, options: string, text: string, values?: unknown[]): Promise<unknown> {
   const { rows: [row] } = await pool.query<{ 'QUERY PLAN': unknown }>(`EXPLAIN (${options}) ${text}`, values)
@@ -53,27 +48,21 @@ function collect (node: unknown, nodes: string[]): void {
   for (const inner of Object.values(node)) collect(inner, nodes)
 }
 
-/** CPU of Postgres for a read, in milliseconds: other programs do not slow it down. @param pool of one connection */
-async function spentOn (pool: Pool, times: number, read: () => Promise<unknown>): Promise<number[]> {
+/**
+ * CPU of Postgres in milliseconds, of 200 reads after the first ones: other programs do not slow it down.
+ * @param pool of one connection
+ */
+export async function spreadOf (pool: Pool, read: () => Promise<unknown>): Promise<{ median: number, p99: number }> {
   const { rows: [session] } = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const file = `/proc/${session?.pid}/schedstat`
   const now = existsSync(file) ? () => Number(readFileSync(file, 'utf8').split(' ')[0]) / 1e6 : () => performance.now()
   const took: number[] = []
-  while (took.length < times) {
+  while (took.length < 210) {
     const before = now()
     await read()
     took.push(now() - before)
   }
-  return took
-}
-
-/** Of three reads. */
-export const leastOf = async (pool: Pool, read: () => Promise<unknown>): Promise<number> =>
-  Math.round(Math.min(...await spentOn(pool, 3, read)))
-
-/** Of 200 reads after the first ones. */
-export async function spreadOf (pool: Pool, read: () => Promise<unknown>): Promise<{ median: number, p99: number }> {
-  const sorted = (await spentOn(pool, 210, read)).slice(10).toSorted((one, other) => one - other)
+  const sorted = took.slice(10).toSorted((one, other) => one - other)
   return { median: Number(sorted[99]?.toFixed(1)), p99: Number(sorted[197]?.toFixed(1)) }
 }
 
@@ -135,19 +124,6 @@ export async function fillBusyUser (pool: Pool, count: number): Promise<void> {
     FROM generate_series(1::bigint, $1) i`, [count])
   await pool.query('VACUUM ANALYZE read_leads_g1.leads')
   await pool.query('VACUUM ANALYZE read_calls_g1.calls')
-}
-
-/** `count` assistants, a second apart, half of them user 1's. */
-export async function fillAssistants (pool: Pool, count: number): Promise<void> {
-  await pool.query(`
-    INSERT INTO read_assistants_g1.assistants
-      (id, user_id, name, status, type, mode, folded_name, settings, revision, created_at, updated_at)
-    SELECT i, CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END, 'Ada ' || i,
-      (ARRAY['active', 'inactive', 'deleted'])[1 + i % 3], (ARRAY['inbound', 'outbound'])[1 + i % 2], 'pipeline',
-      'ada ' || i, json_build_object('initial_message', repeat('x', 500)), 0, at, at
-    FROM (SELECT i, timestamptz '2026-01-01' + i * interval '1 second' AS at
-      FROM generate_series(1::bigint, $1) i) numbered`, [count])
-  await pool.query('VACUUM ANALYZE read_assistants_g1.assistants')
 }
 
 /** `count` campaigns, phone numbers and do-not-call entries each, a second apart, half of them user 1's. */
