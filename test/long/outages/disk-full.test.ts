@@ -1,18 +1,12 @@
 // A disk that is full, on a real small one: nothing is lost, the answer is a 503, and the log says which disk it is.
 import { join } from 'node:path'
-import pino from 'pino'
 import t, { type Test } from 'tap'
 import { findCluster } from '@ringledger/embedded-postgres'
-import { openConnections } from '../../../src/services/connections.js'
-import { openDiskMonitor } from '../../../src/services/status.js'
-import { noStream, type Streams } from '../../../src/log/event-log.js'
 import { openPool } from '../../../src/postgres/pool.js'
-import { keySettings } from '../../support/auth/secrets.js'
 import { smallDisk, type SmallDisk } from '../../support/back-ends/small-disk.js'
 import { newAssistant } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { keepingLog } from '../../support/postgres/ledger.js'
-import { databaseUrlOf, eventStoreOf, startService, type RunningService } from '../../support/running-service.js'
+import { databaseUrlOf, startService, type RunningService } from '../../support/running-service.js'
 
 t.setTimeout(180_000)
 
@@ -37,13 +31,6 @@ async function hasAll (t: Test, service: RunningService, ids: number[]): Promise
   for (const id of ids) t.equal((await service.call('GET', `/user/assistant/${id}`, { token })).status, 200, String(id))
 }
 
-async function appendUntilRefused ({ append }: Pick<Streams, 'append'>): Promise<void> {
-  for (let n = 0; n < 20; n++) {
-    const event = { id: crypto.randomUUID(), type: 'Happened', data: large, metadata: {} }
-    await append(`test-${event.id}`, [event], noStream)
-  }
-}
-
 /** Until the service ends: a Postgres that starts itself again with a little room has that taken too. */
 async function fillWriteAheadLog (t: Test, databaseUrl: string, service: RunningService): Promise<void> {
   const pool = openPool(databaseUrl, { applicationName: 'disk-full', answerWithinMs: 5_000, onError: () => {} })
@@ -61,10 +48,8 @@ const ready = async (service: RunningService) => await service.call('GET', '/hea
 
 interface Scene { disk: SmallDisk, dataDir: string, databaseUrl: string, service: RunningService, ids: number[] }
 
-async function fullDiskRefuses (t: Test, { disk, dataDir, databaseUrl, service, ids }: Scene): Promise<void> {
+async function fullDiskRefuses (t: Test, { disk, dataDir, service, ids }: Scene): Promise<void> {
   t.equal((await ready(service)).status, 200)
-  const parts = await openConnections({ databaseUrl, eventStoreUrl: eventStoreOf(dataDir) }, keySettings, pino({ level: 'silent' }))
-  t.teardown(() => parts.close())
   disk.fill()
   await eventually(async () => { // the check of writes may be the first to find it, by up to ten seconds
     const { status, body } = await ready(service)
@@ -72,9 +57,6 @@ async function fullDiskRefuses (t: Test, { disk, dataDir, databaseUrl, service, 
   }, 20_000)
   const statuses = await create(service, (status) => status === 503, ids)
   t.strictSame([...new Set(statuses)].filter((status) => status !== 201), [503], 'no other answer')
-  await t.rejects(appendUntilRefused(parts.streams), {
-    name: 'EventStoreUnavailable', message: /takes no append: The disk .* is full; nothing was/
-  })
   t.equal((await service.call('GET', '/user/assistants', { token: await service.token('1') })).status, 200)
   const lines = service.process.stdout().split('\n').filter((line) => line.includes('"level":50'))
   const told = `the disk of DATA_DIR (${findCluster(dataDir)}, with Postgres and the event log) is full`
@@ -82,18 +64,8 @@ async function fullDiskRefuses (t: Test, { disk, dataDir, databaseUrl, service, 
   t.ok(lines.some((line) => line.includes('a disk is full')), 'and with each request')
 }
 
-async function probeTells (t: Test, { disk, databaseUrl }: Scene): Promise<void> {
-  const pool = openPool(databaseUrl, { applicationName: 'disk-full', onError: () => {} })
-  t.teardown(() => pool.end())
-  const { lines, ...log } = keepingLog()
-  const monitor = openDiskMonitor({ pool, log, disk: { name: 'of Postgres (DATABASE_URL)' }, everyMs: 10 })
-  await t.rejects(monitor.assertRoom(), { message: /^the disk of Postgres \(DATABASE_URL\) is full/ })
+async function goesOn (t: Test, { disk, service, ids }: Scene): Promise<void> {
   disk.makeRoom()
-  await eventually(() => monitor.assertRoom().then(() => true, () => false))
-  t.match(lines.map(({ message }) => message), [/is full: nothing can be written/, /there is room again on the disk/])
-}
-
-async function goesOn (t: Test, { service, ids }: Scene): Promise<void> {
   await eventually(async () => (await ready(service)).status === 200)
   await eventually(async () => (await create(service, () => true, ids))[0] === 201)
   await hasAll(t, service, ids)
@@ -124,7 +96,6 @@ if (typeof disk === 'string') t.comment(disk) // nothing of this can be tried th
 else {
   const scene = await begin(disk)
   await t.test('a full disk is a 503 and not ready, reads go on, and the log says which', (t) => fullDiskRefuses(t, scene))
-  await t.test('the disk of a Postgres elsewhere is known from a probe', (t) => probeTells(t, scene))
   await t.test('all goes on by itself when there is room again', (t) => goesOn(t, scene))
   await t.test('a Postgres that ends for want of room says so, and keeps what it had', (t) => endsAndSaysSo(t, scene))
 }

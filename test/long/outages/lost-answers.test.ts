@@ -1,11 +1,11 @@
 // Answers of the back ends that are lost, and a process that is killed: what callers hear, and what a retry finds.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { newAssistant, newLead } from '../../support/bodies/bodies.js'
+import { newAssistant } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import type { Call } from '../../support/running-service.js'
-import { apiProcess, behindProxies, isBack, saysAway, testService } from '../../support/service.js'
+import { apiProcess, behindProxies, isBack, testService } from '../../support/service.js'
 import { eventsAfter, idOf } from '../../support/back-ends/scratch-event-store.js'
 
 const service = await testService(t, [])
@@ -52,24 +52,6 @@ t.test('a command whose append stands is answered though Postgres has died since
   })
   t.strictSame(again && again.body, body)
   t.equal((await ofUsers(before)).length, 1, 'one event')
-})
-// The key of a person comes before the event that is sealed under it, in an append of its own.
-t.test('while it is not known whether there is a key, nothing was changed: no event under it was sent', async (t) => {
-  const { call, store } = await behindProxies(t, service)
-  await eventually(async () => (await call('GET', '/health/ready')).status === 200)
-  const before = await streams.head()
-  const create = () => call('POST', '/user/lead', { body: newLead({ phone_number: '+15551230402' }) })
-  const written = async (wanted: string) =>
-    (await eventsAfter(client, before)).filter(({ type }) => type === wanted).length
-  store.loseAnswersAfter('PersonKeyCreated')
-  const unanswered = create()
-  await eventually(async () => await written('PersonKeyCreated') === 1)
-  await saysAway(t, [unanswered])
-  t.equal(await written('LeadCreated'), 0)
-  store.cut()
-  await eventually(async () => (await create()).status === 200)
-  t.equal(await written('LeadCreated'), 1)
-  t.equal(await written('PersonKeyCreated'), 1, 'the key is there, and taken')
 })
 
 t.test('a commit whose answer never came is a failure of unknown outcome, which the same key resolves', async (t) => {

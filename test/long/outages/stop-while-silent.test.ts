@@ -5,9 +5,9 @@ import { openPool } from '../../../src/postgres/pool.js'
 import { callReport, newAssistant } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
-import { dataDir, exampleCatalog, ringledger, run, type Environment, listeningUrl } from '../../support/ringledger.js'
+import { dataDir, ringledger, type Environment, listeningUrl } from '../../support/ringledger.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
-import { scratchPostgres } from '../../support/back-ends/back-ends.js'
+import { serveLog, scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { caller, localWebhooks, token } from '../../support/running-service.js'
 import { secrets } from '../../support/auth/secrets.js'
@@ -15,24 +15,22 @@ import { secrets } from '../../support/auth/secrets.js'
 /** The promise is 5 s; the machine of the tests has other work, too. An attempt that hangs would have 15. */
 const endsWithinMs = 8_000
 
-const { url: postgresUrl } = await scratchPostgres(t)
+const { url: postgresUrl } = await scratchPostgres(t, 'service')
+const store = await serveLog({ databaseUrl: postgresUrl })
+t.teardown(store.close)
 const pool = openPool(postgresUrl, { applicationName: 'test', onError: () => {} })
 t.teardown(() => pool.end())
 const postgres = new URL(postgresUrl)
 const proxy = await tcpProxy(t, Number(postgres.port))
-const eventStore = ringledger(t, ['event-store', '--port', '0'], { DATA_DIR: dataDir(t) })
-const port = await eventStore.says((stdout) => /^LISTENING (\d+)$/m.exec(stdout)?.[1])
 const env = {
   ...secrets,
   ...localWebhooks,
   DATABASE_URL: Object.assign(postgres, { port: String(proxy.port) }).href,
-  EVENTSTORE_URL: `esdb://127.0.0.1:${port}?tls=false`,
+  EVENTSTORE_URL: store.url,
   DATA_DIR: dataDir(t),
   PORT: '0',
   LOG_LEVEL: 'silent'
 }
-
-t.equal((await run(t, ['catalog', 'import', exampleCatalog], env)).code, 0)
 
 async function start (t: Test, role: string, more: Environment = {}) {
   const process = ringledger(t, [role], { ...env, ...more })
@@ -62,25 +60,23 @@ async function endsInTime (t: Test, { role, process }: Awaited<ReturnType<typeof
   t.ok(tookMs < endsWithinMs, `${role} took ${Math.round(tookMs)} ms`)
 }
 
-for (const [how, silence] of [['frozen', 'freeze'], ['gone', 'close']] as const) {
-  t.test(`with Redis ${how} a worker is not ready, and hands over an attempt that hangs`, { skip: noRedis() }, async (t) => {
-    const redis = new URL((await scratchRedis(t)).url)
-    const redisProxy = await tcpProxy(t, Number(redis.port))
-    const REDIS_URL = Object.assign(redis, { port: String(redisProxy.port) }).href
-    const roles = await Promise.all(['api', 'projector', 'worker'].map((role) => start(t, role, { REDIS_URL })))
-    const [api, , worker] = roles.map(({ url }) => url)
-    const assistant = await underWay(t, api ?? '')
-    const readiness = async () => (await fetch(`${worker}/health/ready`)).status
-    await eventually(async () => await readiness() === 200)
-    await redisProxy[silence]()
-    await eventually(async () => await readiness() === 503, 5_000)
-    await Promise.all(roles.map((role) => endsInTime(t, role)))
-    const { rows } = await pool.query(`
-      SELECT status, tried.outcome, error FROM ledger.webhook_attempts tried JOIN ledger.webhook_deliveries ON id = delivery_id
-      WHERE assistant_id = $1`, [assistant])
-    t.strictSame(rows, [{ status: 'scheduled', outcome: 'unknown', error: 'handed over while this worker stopped' }])
-  })
-}
+t.test('with a frozen Redis a worker is not ready, and hands over an attempt that hangs', { skip: noRedis() }, async (t) => {
+  const redis = new URL((await scratchRedis(t)).url)
+  const redisProxy = await tcpProxy(t, Number(redis.port))
+  const REDIS_URL = Object.assign(redis, { port: String(redisProxy.port) }).href
+  const roles = await Promise.all(['api', 'projector', 'worker'].map((role) => start(t, role, { REDIS_URL })))
+  const [api, , worker] = roles.map(({ url }) => url)
+  const assistant = await underWay(t, api ?? '')
+  const readiness = async () => (await fetch(`${worker}/health/ready`)).status
+  await eventually(async () => await readiness() === 200)
+  redisProxy.freeze()
+  await eventually(async () => await readiness() === 503, 5_000)
+  await Promise.all(roles.map((role) => endsInTime(t, role)))
+  const { rows } = await pool.query(`
+    SELECT status, tried.outcome, error FROM ledger.webhook_attempts tried JOIN ledger.webhook_deliveries ON id = delivery_id
+    WHERE assistant_id = $1`, [assistant])
+  t.strictSame(rows, [{ status: 'scheduled', outcome: 'unknown', error: 'handed over while this worker stopped' }])
+})
 
 t.test('a role ends in time and with status 0 though no connection to Postgres answers', async (t) => {
   const roles = await Promise.all(['api', 'projector', 'worker'].map((role) => start(t, role)))

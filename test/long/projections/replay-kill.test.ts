@@ -1,10 +1,9 @@
 // A replay that is killed, wherever it is, is gone on with, and rows are the fold of the log.
 import t, { type Test } from 'tap'
-import { activePositions, checkpointOf, generationsOf } from '../../../projections/engine/generations.js'
+import { checkpointOf, generationsOf } from '../../../projections/engine/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { drop, rollback, replay } from '../../../projections/engine/operations.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { leadCreated, type Told } from '../../support/events/call-events.js'
 import { rowsOf } from '../../support/projections/projected.js'
 import {
   type ReplayDatabase, history, replayRig, replayProcesses, type Command
@@ -106,23 +105,4 @@ t.test('a drop that is killed before any statement is gone on with', async (t) =
     t.equal((await db.pool.query(`
       SELECT FROM pg_namespace WHERE nspname ~ '^read_leads_g' AND nspname <> 'read_leads_g2'`)).rowCount, 0)
   }
-})
-
-t.test('a first fill that is killed is gone on with, and until its end nobody sees a part', async (t) => {
-  const own = await replayRig(t)
-  const variables = { customer_name: '', email: '', notes: 'n'.repeat(60_000) } // it is written in several pieces
-  const large = Array.from({ length: 90 }, (_, index): Told => {
-    const told = leadCreated(index + 1, 10)
-    return { ...told, data: { ...told.data, variables } }
-  })
-  const end = await own.append(large)
-  const db = await own.database(t, { head: end })
-  const fill = replayProcesses(t, own.eventStoreUrl)
-  t.equal(await fill(db.databaseUrl, 'project', { signal: 'SIGKILL', at: '^WITH moved AS', nth: 2 }).ended, 'SIGKILL')
-  t.equal((await activePositions(db.pool, [leads]))[0]?.isFilling, true)
-  t.equal(await db.passed(leads), undefined)
-  await db.expireLeases()
-  db.project(t, leads)
-  await db.reached(leads, end)
-  t.equal((await rowsOf(db.pool, leads)).size, 90)
 })

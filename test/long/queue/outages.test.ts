@@ -3,7 +3,7 @@ import { setInterval } from 'node:timers'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { deliveryRig, settled, type Rig } from '../../support/workers/delivery-rig.js'
-import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { assistantTo, callCompleted } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
 import { noRedis, scratchRedis, type ScratchRedis, onEachQueue } from '../../support/back-ends/redis.js'
@@ -29,19 +29,6 @@ onEachQueue(t, {
     await rig.tell(assistantTo(hook.url), callCompleted('c-1'))
     await delivered(rig)
     t.equal(hook.received.length, 1)
-  },
-
-  async 'connections that die without a word are noticed, and others take their place' (t, redis) {
-    const { proxy, rig } = await behindProxy(t, redis)
-    const hook = await receiver(t)
-    await rig.tell(assistantTo(hook.url), callCompleted('before'))
-    await settled(rig, 'delivered')
-    proxy.strand()
-    await rig.tell(...callsOf(1, 20))
-    t.match(await untilSilent(rig), /the webhooks queue has not answered for \d+ ms/)
-    await delivered(rig)
-    t.equal(hook.received.length, 21, 'each once')
-    await eventually(() => isAlive(rig), withinMs)
   },
 
   async 'a queue that hangs is refused in time, and works when it does again' (t, redis) {
@@ -76,20 +63,6 @@ t.test('a Redis that takes no writes is asked once a second, and left for its su
     await delivered(rig)
     t.ok(await commandsOf(admin) - before < 200, 'no flood of questions')
   })
-
-t.test('what a Redis that is full refuses is queued when it has room', { skip: noRedis() }, async (t) => {
-  const redis = await scratchRedis(t)
-  const rig = await deliveryRig(t, { redis, patience })
-  const hook = await receiver(t)
-  const admin = new Redis(redis.url)
-  t.teardown(() => admin.disconnect())
-  await admin.config('SET', 'maxmemory', '1')
-  await rig.tell(assistantTo(hook.url), callCompleted('c-1'))
-  await t.rejects(rig.queue.add(['1']), /OOM/)
-  await admin.config('SET', 'maxmemory', '0')
-  await delivered(rig)
-  t.equal(hook.received.length, 1)
-})
 
 /** A worker whose queue is behind a proxy. */
 async function behindProxy (
