@@ -11,17 +11,6 @@ import { connect, scratchEventStore } from '../../support/back-ends/scratch-even
 import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { secrets } from '../../support/auth/secrets.js'
 
-interface Copied {
-  events: number,
-  appended: number,
-  sha256: string,
-  source_moved_on: boolean,
-  position: {
-    source: string
-    target: string
-  }
-}
-
 const postgres = await scratchPostgres(t)
 const { store: target } = await scratchEventStore(t, { postgres, schema: 'moved' })
 const hook = await receiver(t, (response) => response.writeHead(204).end())
@@ -37,21 +26,17 @@ async function complete (service: RunningService, callId: string, assistant: num
   await eventually(() => delivered().includes(callId))
 }
 
-async function copy (t: Test, operator: Record<string, string>): Promise<Copied> {
+async function copy (t: Test, operator: Record<string, string>) {
   const { code, stdout, stderr } = await run(t, ['events', 'copy', '--to', target.url, '--json'], operator)
   t.equal(code, 0, stderr)
   return JSON.parse(stdout)
 }
 
-/** What stays behind makes positions in the target smaller: keeping the old ones would pass over events there. */
-async function makeNoise (t: Test, { dataDir }: RunningService): Promise<void> {
-  await connect(t, eventStoreOf(dataDir))
-    .appendToStream('$noise', Array.from({ length: 50 }, () => jsonEvent({ type: '$Noise', data: {} })))
-}
-
 t.test('a log is moved while the service runs, the tail while it is stopped, and it goes on there', async (t) => {
   const before = await startService(t, { env })
-  await makeNoise(t, before)
+  // What stays behind makes positions in the target smaller: keeping the old ones would pass over events there.
+  await connect(t, eventStoreOf(before.dataDir))
+    .appendToStream('$noise', Array.from({ length: 50 }, () => jsonEvent({ type: '$Noise', data: {} })))
   const user = await before.token('1')
   const assistant = (await before.call('POST', '/user/assistant', {
     token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url })
@@ -76,7 +61,7 @@ t.test('a log is moved while the service runs, the tail while it is stopped, and
   t.match(await run(t, ['start'], { ...moved, PORT: '0' }), {
     code: 1, stderr: /"msg":"The events stand at other positions.* run `ringledger events adopt`/
   })
-  t.match(await run(t, ['events', 'adopt', '--json'], moved), { code: 0, stdout: /^\{\s+"head": "\d+",\s+"problem": null\s+\}\n$/ })
+  t.equal((await run(t, ['events', 'adopt'], moved)).code, 0)
   const after = await startService(t, { dataDir: before.dataDir, env: { ...env, EVENTSTORE_URL: target.url } })
   await complete(after, 'third', assistant)
   const found = await eventually(async () => {

@@ -18,13 +18,11 @@ import { localWebhooks, startService, type RunningService } from '../../support/
 const installed = '/usr/lib/postgresql'
 
 /** The folder of its programs. */
-const installedPrograms = existsSync(installed)
+const programs = existsSync(installed)
   ? readdirSync(installed).map((version) => join(installed, version, 'bin'))
     .filter((folder) => ['initdb', 'postgres', 'pg_dump', 'pg_restore'].every((name) => existsSync(join(folder, name))))
     .at(-1)
   : undefined
-
-const programs = installedPrograms
 const operations = readFileSync(join(packageRoot, 'docs/operations.md'), 'utf8')
 
 /** The documented line that begins so, for the database that it is run on. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { removeDataDir } from '@ringledger/embedded-postgres'
 import t, { type Test } from 'tap'
 import { smallDisk } from '../../support/back-ends/small-disk.js'
-import { dataDir, ringledger, run, type Environment } from '../../support/ringledger.js'
+import { dataDir, ringledger, run } from '../../support/ringledger.js'
 import { startService } from '../../support/running-service.js'
 
 const folder = dataDir(t)
@@ -13,19 +13,16 @@ const service = await startService(t)
 const made = await run(t, ['backup', file], { DATA_DIR: service.dataDir })
 const whole = readFileSync(file)
 
-const restore = (t: Test, from: string, to: string, env: Environment = {}) =>
-  run(t, ['restore', from], { DATA_DIR: to, ...env })
+const restore = (t: Test, from: string, to: string) => run(t, ['restore', from], { DATA_DIR: to })
 
 t.setTimeout(240_000)
-t.test('a file that is cut off, damaged, empty or none of ours is refused, and nothing is left', async (t) => {
+t.test('a file that is cut off, damaged or none of ours is refused, and nothing is left', async (t) => {
   t.equal(made.code, 0, made.stderr)
   const damaged = Buffer.from(whole)
   damaged.fill(0, whole.length >> 1, (whole.length >> 1) + 100)
   const files: Array<[string, Buffer, RegExp]> = [
     ['cut', whole.subarray(0, whole.length - 5), /is damaged or cut off/],
-    ['half', whole.subarray(0, whole.length / 2), /is damaged or cut off/],
     ['damaged', damaged, /is damaged or cut off/],
-    ['empty', Buffer.alloc(0), /is no backup|is damaged/],
     ['other', Buffer.from('{"some": "JSON"}'), /is damaged or cut off|is no backup/]
   ]
   const target = join(folder, 'target')
@@ -34,11 +31,9 @@ t.test('a file that is cut off, damaged, empty or none of ours is refused, and n
     t.match(await restore(t, join(folder, name), target), { code: 1, stderr: problem }, name)
     t.notOk(existsSync(target), `${name} leaves no DATA_DIR`)
   }
-  t.match(await restore(t, join(folder, 'missing'), target), { code: 1, stderr: /is not there/ })
 })
 
 t.test('a DATA_DIR that holds something is refused, and stays as it is', async (t) => {
-  t.match(await restore(t, file, service.dataDir), { code: 1, stderr: /in use by|is not empty/ })
   const used = join(folder, 'used')
   mkdirSync(used)
   writeFileSync(join(used, 'secrets.json'), '{}')
@@ -80,23 +75,4 @@ t.test('a backup that is broken off leaves no file', async (t) => {
   backup.signal('SIGTERM')
   t.equal((await backup.ended).code, 1, backup.stderr())
   t.same(readdirSync(into), [])
-  const nowhere = await run(t, ['backup', join(folder, 'no/such/file')], { DATA_DIR: service.dataDir })
-  t.match(nowhere, { code: 1, stderr: /cannot be written \(ENOENT\): choose a directory/ })
 })
-
-t.test('what is not embedded is not backed up here', async (t) => {
-  const env = { DATABASE_URL: 'postgres://localhost:1/x', ...secretsOf('a') }
-  t.match(await run(t, ['backup', join(folder, 'x')], { DATA_DIR: service.dataDir, ...env }), {
-    code: 1, stderr: /DATABASE_URL is set[^]*pg_dump, as docs\/operations\.md says/
-  })
-  t.match(await restore(t, file, join(folder, 'y'), env), { code: 1, stderr: /DATABASE_URL is set[^]*pg_restore/ })
-  t.match(await run(t, ['backup', join(folder, 'x')], { DATA_DIR: join(folder, 'none') }), {
-    code: 1, stderr: /holds no data/
-  })
-  t.notOk(existsSync(join(folder, 'none')))
-})
-
-function secretsOf (seed: string): Environment {
-  const secret = `${seed}${'0123456789'.repeat(4)}`
-  return { JWT_SECRET: secret, SECRET_KEY: `${secret}k`, LEAD_DIGEST_KEY: `${secret}d` }
-}

@@ -1,7 +1,7 @@
 // The Dockerfile, as far as it can be tried without an engine: what it copies is there, and what it holds runs.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
 import { packageRoot, packageVersion } from '../../../src/package-root.js'
@@ -10,22 +10,10 @@ import { listeningUrl, dataDir, ringledger } from '../../support/ringledger.js'
 import { untilReady } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'
 
-// The Dockerfile in its parts.
-interface Instruction { name: string, args: string }
-
-interface Stage {
-  name: string
-  /** An image, or the name of a former stage. */
-  from: string
-  instructions: Instruction[]
-}
-
-interface Copy {
-  /** The stage that it is copied from; absent for this repository. */
-  from?: string | undefined
-  sources: string[]
-  target: string
-}
+/** `from` is an image, or the name of a former stage. */
+interface Stage { name: string, from: string, instructions: Array<{ name: string, args: string }> }
+/** `from` is the stage that it is copied from; absent for this repository. */
+interface Copy { from?: string | undefined, sources: string[], target: string }
 
 const stages = stagesOf(readFileSync(join(packageRoot, 'Dockerfile'), 'utf8'))
 
@@ -72,12 +60,6 @@ function unpackImage (folder: string): void {
   }
 }
 
-/** Every file with the time of its last change. */
-function filesBelow (folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name)).sort().map((file) => `${file} ${statSync(file).mtimeMs}`)
-}
-
 /** As `npm ci --omit=dev --omit=optional` installs them. What is nested in a package has a row of its own. */
 function copyDependencies (folder: string): void {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(readFileSync(join(packageRoot, 'package-lock.json'), 'utf8'))
@@ -100,7 +82,6 @@ function copy (path: string, to: string, except?: string): void {
 }
 
 const textOf = (file: string) => readFileSync(join(packageRoot, file), 'utf8')
-const packageJson: { engines: { node: string }, workspaces: string[], dependencies: object } = JSON.parse(textOf('package.json'))
 
 t.test('every stage is on the same exact version of Node 24, and the last one is the service', async (t) => {
   const bases = stages.map(({ from }) => from).filter((from) => !stages.some(({ name }) => name === from))
@@ -119,35 +100,17 @@ t.test('what is copied from the checkout is there, and reaches the engine', asyn
   }
 })
 
-t.test('npm knows every package of the workspace before it installs', async (t) => {
-  const copied = copies(stage('manifests')).flatMap(({ sources }) => sources)
-  t.same(copied.sort(), ['package.json', 'package-lock.json', ...packageJson.workspaces.map((path) => `${path}/package.json`)].sort())
-  const used = packageJson.workspaces.filter((path) => `@ringledger/${basename(path)}` in packageJson.dependencies)
-  t.ok(used.length > 0)
-  for (const path of used) { // the service does without the others, such as the client of its API
-    t.ok(copies(stage('service')).some(({ target }) => target === `${path}/dist`), `${path} is built and copied`)
-  }
-})
-
 t.test('both images run as a user without rights, and hold no secret', async (t) => {
   for (const name of ['service', 'embedded']) t.equal(instructions(stage(name), 'USER').at(-1), 'node', name)
   const variables = stages.flatMap((each) => [...instructions(each, 'ENV'), ...instructions(each, 'ARG')]).join(' ')
   t.notMatch(variables, /SECRET|PASSWORD|TOKEN|_KEY/)
 })
 
-t.test('the embedded one keeps its data on a volume that its user may write', async (t) => {
-  const embedded = stage('embedded')
-  const [volume = ''] = instructions(embedded, 'VOLUME')
-  t.match(instructions(embedded, 'ENV'), [`DATA_DIR=${volume}`])
-  t.match(instructions(embedded, 'RUN').join(), new RegExp(`--owner=node .*${volume}`))
-})
-
-t.test('what the image holds starts without packages of development, is healthy, and writes nothing into it', async (t) => {
+t.test('what the image holds starts without packages of development, and is healthy', async (t) => {
   const image = dataDir(t)
   unpackImage(image)
   const entry = /^\["node", "(.*)"\]$/.exec(instructions(stage('service'), 'ENTRYPOINT')[0] ?? '')?.[1] ?? ''
   const program = [join(image, entry)]
-  const before = filesBelow(image)
   const { urls } = await testService(t, [])
   const env = {
     ...secrets, NODE_ENV: 'production', PORT: '0', DATA_DIR: dataDir(t), DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl
@@ -160,7 +123,6 @@ t.test('what the image holds starts without packages of development, is healthy,
   service.signal('SIGTERM')
   t.equal((await service.ended).code, 0)
   t.not(await healthcheck(new URL(url).port), 0, 'nothing listens there any more')
-  t.same(filesBelow(image), before)
 })
 
 /** The exit status of the command that the engine runs in the container. */

@@ -17,16 +17,14 @@ vectors = json.load(open("vectors.json", encoding="utf-8"))
 names = {"id": "webhook-id", "timestamp": "webhook-timestamp", "signature": "webhook-signature"}
 headers = lambda v: {name: v[key] for key, name in names.items()}
 said = [is_signed(v["secret"], headers(v), v["body"].encode(), v["now"]) for v in vectors]
-v = vectors[0]
-print(json.dumps(said + [is_signed(v["secret"], {}, v["body"].encode(), v["now"]), is_signed(v["secret"], headers(v), v["body"].encode())]))`
+print(json.dumps(said))`
 
 const php = `
 require 'is_signed.php';
 $vectors = json_decode(file_get_contents('vectors.json'), true);
 $headers = fn ($v) => ['webhook-id' => $v['id'], 'webhook-timestamp' => $v['timestamp'], 'webhook-signature' => $v['signature']];
 $said = array_map(fn ($v) => is_signed($v['secret'], $headers($v), $v['body'], $v['now']), $vectors);
-$v = $vectors[0];
-echo json_encode([...$said, is_signed($v['secret'], [], $v['body'], $v['now']), is_signed($v['secret'], $headers($v), $v['body'])]);`
+echo json_encode($said);`
 
 const go = `package main
 import ("encoding/json"; "fmt"; "net/http"; "os"; "time"; "try/webhooks")
@@ -40,10 +38,6 @@ func main() {
     headers.Set("webhook-id", v.Id); headers.Set("webhook-timestamp", v.Timestamp); headers.Set("webhook-signature", v.Signature)
     said = append(said, webhooks.IsSigned(v.Secret, headers, []byte(v.Body), time.Unix(v.Now, 0)))
   }
-  v := vectors[0]
-  said = append(said, webhooks.IsSigned(v.Secret, http.Header{}, []byte(v.Body), time.Unix(v.Now, 0)))
-  headers.Set("webhook-id", v.Id); headers.Set("webhook-timestamp", v.Timestamp); headers.Set("webhook-signature", v.Signature)
-  said = append(said, webhooks.IsSigned(v.Secret, headers, []byte(v.Body), time.Now()))
   answer, _ := json.Marshal(said)
   fmt.Print(string(answer))
 }`
@@ -54,17 +48,16 @@ public class Try {
     public static void main(String[] args) throws Exception {
         List<Boolean> said = new ArrayList<>();
         for (int at = 0; at < args.length; at += 6) {
-            Map<String, String> headers = args[at + 1].isEmpty() ? Map.of() : Map.of(
+            Map<String, String> headers = Map.of(
                 "webhook-id", args[at + 1], "webhook-timestamp", args[at + 2], "webhook-signature", args[at + 3]);
             byte[] body = Base64.getDecoder().decode(args[at + 4]);
-            long now = args[at + 5].isEmpty() ? System.currentTimeMillis() / 1000 : Long.parseLong(args[at + 5]);
-            said.add(IsSigned.isSigned(args[at], headers, body, now));
+            said.add(IsSigned.isSigned(args[at], headers, body, Long.parseLong(args[at + 5])));
         }
         System.out.print(said);
     }
 }`
 
-/** What it says of each vector, and of the first without headers and by the present time; undefined where it is not. */
+/** What it says of each vector; undefined where it is not. */
 const says: Record<string, () => Promise<unknown>> = {
   Python: async () => answer('python3', ['-B', '-c', python], folder),
   PHP: async () => answer('php', ['-n', '-r', php], folder),
@@ -80,17 +73,15 @@ const says: Record<string, () => Promise<unknown>> = {
     if (!ran('javac', ['-d', work, join(work, 'Try.java'), join(folder, 'IsSigned.java')], '.')) return undefined
     const given = vectors.flatMap(({ secret, id, timestamp, signature, body, now }) =>
       [secret, id, timestamp, signature, Buffer.from(body).toString('base64'), String(now)])
-    const first = given.slice(0, 6)
-    return answer('java', ['-cp', work, 'Try', ...given, ...first.toSpliced(1, 3, '', '', ''), ...first.toSpliced(5, 1, '')], '.')
+    return answer('java', ['-cp', work, 'Try', ...given], '.')
   }
 }
 
 for (const [language, judge] of Object.entries(says)) {
   t.test(`${language}, where it is installed`, async (t) => {
     const said = await judge()
-    const expected = [...vectors.map(({ valid }) => valid), false, false]
     if (said === undefined) t.pass(`${language} is not here: the guide shows what was tried where it is`)
-    else t.same(said, expected, 'without headers, and by the present time, it refuses')
+    else t.same(said, vectors.map(({ valid }) => valid))
   })
 }
 

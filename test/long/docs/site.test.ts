@@ -1,12 +1,10 @@
 // The site of the documents: its links lead somewhere, and it can be used from a disk, by everybody, with its search.
 import { readFile, readdir } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { AxeResults } from 'axe-core'
-import type { Page } from 'playwright-core'
 import t from 'tap'
 import { buildSite } from '../../../docs/site/build-site.js'
+import { screens, visit } from '../../support/console/visit.js'
 import { findChromium, openBrowser } from '../../support/ops/operator.js'
 import { dataDir } from '../../support/ringledger.js'
 
@@ -48,39 +46,22 @@ const chromium = findChromium()
 if (chromium === undefined) t.notOk(process.env.CI, 'without Chromium the site is not tried in a browser')
 else {
   const browser = await openBrowser(t, chromium)
-  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-  const barriers = async (page: Page) => {
-    await page.evaluate(axe)
-    const { violations } = await page.evaluate<AxeResults>("axe.run({ preload: false, resultTypes: ['violations'] })")
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ').slice(0, 300)}`)
-  }
-
-  for (const [name, screen] of Object.entries({
-    'a desk in the light': { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
-    'a phone in the dark': { viewport: { width: 390, height: 800 }, colorScheme: 'dark' }
-  } as const)) {
-    t.test(`on ${name} pages can be used by everybody, and the search finds a section`, async (t) => {
-      const page = await (await browser.newContext(screen)).newPage()
-      const problems: string[] = []
-      page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()) })
-      page.on('pageerror', (error) => problems.push(error.message))
-      for (const path of ['docs/tutorial.html', 'docs/design.html', 'index.html']) {
-        await page.goto(at(path))
-        t.same(await barriers(page), [], path)
-        t.notOk(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), `${path} is not wider than the screen`)
-      }
-      await page.keyboard.press('/')
-      await page.keyboard.type('quaranti retr')
-      await page.getByRole('link', { name: 'Parked events', exact: true }).waitFor()
-      t.same(await barriers(page), [], 'with what was found')
-      await page.getByRole('link', { name: 'Parked events', exact: true }).click()
-      await page.waitForURL('**/docs/operations.html#parked-events')
-      t.ok(await page.locator('#parked-events').isVisible())
-      t.notOk(await page.locator('#found').isVisible())
-      await page.getByRole('searchbox', { name: 'Search' }).fill('xyzzyx')
-      t.equal(await page.getByRole('status').textContent(), 'Nothing was found.')
-      t.same(problems, [])
-      await page.context().close()
-    })
-  }
+  t.test('on a phone in the dark pages can be used by everybody, and the search finds a section', async (t) => {
+    const { page, barriers, problems } = await visit(browser, folder, screens.phone)
+    for (const path of ['docs/tutorial.html', 'docs/design.html', 'index.html']) {
+      await page.goto(at(path))
+      t.same(await barriers(), [], path)
+    }
+    await page.keyboard.press('/')
+    await page.keyboard.type('quaranti retr')
+    await page.getByRole('link', { name: 'Parked events', exact: true }).waitFor()
+    t.same(await barriers(), [], 'with what was found')
+    await page.getByRole('link', { name: 'Parked events', exact: true }).click()
+    await page.waitForURL('**/docs/operations.html#parked-events')
+    t.ok(await page.locator('#parked-events').isVisible())
+    t.notOk(await page.locator('#found').isVisible())
+    await page.getByRole('searchbox', { name: 'Search' }).fill('xyzzyx')
+    t.equal(await page.getByRole('status').textContent(), 'Nothing was found.')
+    t.same(problems, [])
+  })
 }

@@ -64,7 +64,7 @@ export async function visit (browser: Browser, url: string, screen: BrowserConte
     },
     async barriers (which = 'all') {
       await page.evaluate(axe)
-      const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })")
+      const { violations } = await page.evaluate<AxeResults>("axe.run({ preload: false, resultTypes: ['violations'] })")
       const isWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
       return [
         ...violations.filter(({ impact }) => which === 'all' || impact === which).map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ').slice(0, 300)}`),
