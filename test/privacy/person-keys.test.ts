@@ -66,10 +66,11 @@ t.test('a process without the key finds it: in the ledger, and without that in t
   t.strictSame((await keysOf().toSealFor([made.person], true)).get(made.person), made, 'also where it is taken for new')
 })
 
-t.test('the key itself is nowhere in the log', async (t) => {
+t.test('the key itself is nowhere in the log, and its cache in no backup and on no standby', async (t) => {
   const { key, person } = await keyFor(keysOf(), somebody().person)
   const stored = JSON.stringify((await streams.read(personKeyStream(person))).map(({ data }) => data))
   for (const encoding of ['hex', 'base64', 'base64url'] as const) t.notOk(stored.includes(key.toString(encoding)))
+  t.same((await pool.query("SELECT relpersistence FROM pg_class WHERE oid = 'ledger.person_keys'::regclass")).rows, [{ relpersistence: 'u' }])
 })
 
 t.test('an erased key is gone in every process, also where nothing is cached, and the next one is another', async (t) => {

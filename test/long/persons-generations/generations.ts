@@ -1,12 +1,11 @@
 // Persons whom a user knows while read models are replayed and led back: what has to be true of every generation once
 // they are erased.
-import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { haveCome } from '../../support/persons/persons.js'
+import { hasNothingOf, haveCome } from '../../support/persons/persons.js'
 import { numberOf } from '../../support/scenes/scenes.js'
 import { newAssistant, type TestService } from '../../support/service.js'
 import { randomUUID } from 'node:crypto'
@@ -61,7 +60,8 @@ export async function generationScene (service: TestService) {
 }
 
 /** For readers, and in every generation and table. */
-async function isGone (t: Test, { call, parts }: TestService, person: ReadPerson, when: string): Promise<void> {
+async function isGone (t: Test, service: TestService, person: ReadPerson, when: string): Promise<void> {
+  const { call, parts } = service
   const { gone, lead, holder, calls: callIds } = person
   const { pool } = parts
   await haveCome({ parts })
@@ -73,21 +73,7 @@ async function isGone (t: Test, { call, parts }: TestService, person: ReadPerson
   const { rows: bodies } = await pool.query(
     'SELECT call_id FROM ledger.webhook_deliveries WHERE call_id = ANY ($1) AND body IS NOT NULL', [callIds])
   t.strictSame(bodies, [], `no webhook has a body, ${when}`)
-  t.strictSame(await tablesWith(pool, gone), [], `no table has it, ${when}`)
-}
-
-/** A number is not part of a longer one. */
-async function tablesWith (pool: Pool, number: string): Promise<string[]> {
-  const { rows: tables } = await pool.query<{ name: string }>(`
-    SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-    WHERE schemaname LIKE 'read\\_%' OR schemaname = 'ledger'`)
-  const found: string[] = []
-  for (const { name } of tables) {
-    const { rowCount } = await pool.query(
-      `SELECT FROM ${name} AS found WHERE found::text ~ $1 LIMIT 1`, [`\\${number}(\\D|$)`])
-    if (rowCount !== 0) found.push(name)
-  }
-  return found
+  await hasNothingOf(t, service, gone)
 }
 
 async function differences ({ pool, streams }: TestService['parts']) {

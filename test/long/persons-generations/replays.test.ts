@@ -58,10 +58,10 @@ async function keptMore ({ gone }: ReadPerson): Promise<void> {
   await replayed()
 }
 
-for (const step of [undefined, 'leads', '2 leads', 'ledger', 'done'] as const) {
-  t.test(`in the kept one alone, and led back to it ${step === undefined ? 'never' : `before the step ${step}`}`, async (t) => {
+for (const step of ['leads', 'done'] as const) {
+  t.test(`in the kept one alone, and led back to it before the step ${step}`, async (t) => {
     const known = await person()
     await keptMore(known)
-    await isErased(t, known, step === undefined ? {} : { [step]: rolledBack })
+    await isErased(t, known, { [step]: rolledBack })
   })
 }

@@ -1,6 +1,6 @@
-// What comes while a person is erased, in whatever step: a lead, a contact of another's lead, a call, an entry. In the
-// end each is erased with the others, or came after them and is whole: for callers, for the dispatcher, for who
-// repeats the request, and for receivers of webhooks.
+// What comes while a person is erased, in any step: a lead, a contact of another's lead, a call. In the end each is
+// erased with the others, or came after them and is whole: for callers, for the dispatcher, for who repeats the
+// request, and for receivers of webhooks.
 import t, { type Test } from 'tap'
 import { keyTrustedMs } from '../../../src/privacy/person-keys.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
@@ -50,8 +50,6 @@ async function isRepeated (t: Test, { answer, again }: Sent, fate: Fate, what: s
 
 const numbersOf = async (ids: number[]) => (await pool.query<{ phone_number: string }>(
   'SELECT phone_number FROM ledger.dispatch_leads WHERE id = ANY ($1)', [ids])).rows.map((row) => row.phone_number)
-const listingOf = async (phoneNumber: string) => (await pool.query(
-  'SELECT is_listed FROM ledger.dispatch_blacklist WHERE key LIKE $1', [`${phoneNumber} %`])).rows
 
 async function leadIsOneOrTheOther (t: Test, what: string, sent: Sent, callId: string, gone: string): Promise<Fate> {
   const { id } = sent.answer.body.data
@@ -103,36 +101,4 @@ t.test('a lead, a call of it, and a contact', async (t) => {
   t.comment(JSON.stringify(fates))
   t.match(fates.find(([step]) => step === 'leads'), ['leads', 'erased', 'erased'])
   t.match(fates.find(([step]) => step === 'done'), ['done', 'whole', 'whole'])
-})
-
-async function entryIsOneOrTheOther (t: Test, what: string, sent: Sent, gone: string): Promise<Fate> {
-  const { id } = sent.answer.body.data
-  const { body: { data: entries } } = await call('GET', '/user/blacklist?per_page=100')
-  const entry = entries.find((entry: { id: number }) => entry.id === id)
-  const fate = entry.phone_number === null ? 'erased' : 'whole'
-  if (fate === 'whole') t.match(entry, { phone_number: gone, reason: 'Ada Hidden asked' }, what)
-  t.strictSame(await listingOf(gone), fate === 'whole' ? [{ is_listed: true }] : [], `${what}: what the dispatcher knows`)
-  await isRepeated(t, sent, fate, what)
-  return fate
-}
-
-t.test('a do-not-call entry, where there was one', async (t) => {
-  const fates = await Promise.all(steps.map(async (step) => {
-    const gone = numberOf(++count)
-    const entry = { phone_number: gone, reason: 'Ada Hidden asked' }
-    const { data: { id } } = (await send('/user/blacklist', entry)).answer.body
-    let come: Sent | undefined
-    await erase(gone, {
-      async [step] () {
-        await call('DELETE', `/user/blacklist/${id}`)
-        come = await send('/user/blacklist', entry)
-      }
-    })
-    if (!come) throw new Error(`it did not come to ${step}`)
-    await haveCome(service)
-    return [step, await entryIsOneOrTheOther(t, `an entry at ${step}`, come, gone)]
-  }))
-  t.comment(JSON.stringify(fates))
-  t.match(fates.find(([step]) => step === 'leads'), ['leads', 'erased'])
-  t.match(fates.find(([step]) => step === 'done'), ['done', 'whole'])
 })

@@ -4,7 +4,7 @@ import t from 'tap'
 import { callStream } from '../../../src/features/calls/events.js'
 import { seal, type SealedRow } from '../../../src/privacy/sealed-text.js'
 import type { BackgroundKind, Turn } from '../../../workers/work/kind.js'
-import { type ErasureProgress, erasures, lateCalls } from '../../../workers/persons/erasures.js'
+import { type ErasureProgress, erasures } from '../../../workers/persons/erasures.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
@@ -93,13 +93,4 @@ t.test('a worker that ends before or after anything that it does or keeps is fol
     t.ok(['before', 'after'].every((when) => [...failed].some((name) => name.includes(`${when} ${what}`))), what)
   }
   await isErased(known)
-})
-
-t.test('erasing late calls waits for a replay, and asks no more than once a second meanwhile', async (t) => {
-  const version = "UPDATE ledger.generations SET code_version = code_version + $1 WHERE projection = 'calls'"
-  await pool.query(version, [-1])
-  t.teardown(() => pool.query(version, [1]))
-  const turn: Turn = { signal: new AbortController().signal, isOver: () => false, async keep () {} }
-  const request = { id: randomUUID(), kind: 'late-call-erasure', userId: '1', input: {}, progress: {}, failures: 0 }
-  t.strictSame(await lateCalls(parts).work(request, turn), { state: 'waiting', inMs: 1_000 })
 })

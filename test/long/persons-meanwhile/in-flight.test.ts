@@ -7,12 +7,11 @@ import { answers, receiver, type Answer } from '../../support/receivers/receiver
 import { caller } from '../../support/running-service.js'
 import { numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
-import type { Pool } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { closeLost } from '../../../workers/deliveries/outcome.js'
 import { eraseDeliveries } from '../../../workers/deliveries/pending.js'
 import { redeliver } from '../../../workers/operate/redeliver.js'
-import { attemptsOf, ended, failedOnce, id, type Rig } from '../../support/workers/delivery-rig.js'
+import { ended, failedOnce, id } from '../../support/workers/delivery-rig.js'
 
 t.setTimeout(180_000)
 const service = await testService(t, ['api', 'projector', 'worker'], {
@@ -76,42 +75,15 @@ t.test('one whose worker was killed is waited for until it is closed as lost, as
   t.match(await deliveryOf(callId), { status: 'delivered', body: null })
 })
 
-async function eraseCall (pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ call_id: string }>('SELECT call_id FROM ledger.webhook_deliveries WHERE id = $1', [id])
-  await inTransaction(pool, (tx) => eraseDeliveries(tx, rows.map(({ call_id }) => call_id)))
-}
-
-/** A redelivery that its receiver has not answered yet. */
-async function redelivering (t: Test) {
+t.test('a receiver that answers later is not quoted', async (t) => {
   const { r, hook } = await failedOnce(t)
   let answer = () => {}
   hook.answer = (response) => { answer = () => response.writeHead(500).end('Ada Hidden is known to us') }
   await redeliver(r.pool, id, '1')
   await r.reconcile()
   await eventually(() => hook.received.length === 2)
-  return { r, answer: () => answer() }
-}
-
-t.test('a receiver that answers later is not quoted', async (t) => {
-  const { r, answer } = await redelivering(t)
-  await eraseCall(r.pool)
+  await inTransaction(r.pool, (tx) => eraseDeliveries(tx, ['c-1']))
   answer()
   await ended(r, 2)
   t.match(await r.attempts(), [{ response_excerpt: null }, { response_excerpt: null }])
 })
-
-for (const [how, end] of [
-  ['is handed over', (r: Rig) => r.stop(0)],
-  ['has lost its worker', async (r: Rig) => {
-    await r.pool.query('DELETE FROM ledger.webhook_workers')
-    await r.reconcile()
-  }]
-] as const) {
-  t.test(`an attempt that ${how} is not made once more`, async (t) => {
-    const { r } = await redelivering(t)
-    await eraseCall(r.pool)
-    await end(r)
-    t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'unknown']])
-    t.same(await r.rows('webhook_due'), [])
-  })
-}

@@ -22,23 +22,23 @@ export async function hasNothingOf (t: Test, service: TestService, text: string)
   t.strictSame(found.filter((place) => !place.endsWith(', sealed')), [], `nothing has ${text}`)
 }
 
-export const sender = async (service: TestService): Promise<Sent> =>
-  new Sent(service, { authorization: `Bearer ${await service.token('engine', 'engine')}` })
+export type Sent = Awaited<ReturnType<typeof sender>>
 
-export class Sent {
-  constructor (readonly service: TestService, private readonly engine: Record<string, string>) {}
-
-  async dataOf (method: string, path: string, body?: object, user = '1'): Promise<Answer['body']> {
-    const headers = path.startsWith('/engine') ? this.engine : {}
-    const answer = await this.service.call(method, path, body, { headers, user })
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    return answer.body.data
+/** `dataOf` sends as user 1, or as the engine, and throws what is refused. */
+export async function sender (service: TestService) {
+  const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
+  return {
+    service,
+    async dataOf (method: string, path: string, body?: object): Promise<Answer['body']> {
+      const answer = await service.call(method, path, body, { headers: path.startsWith('/engine') ? engine : {} })
+      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+      return answer.body.data
+    }
   }
 }
 
 /** The names that `Positions` uses. */
 export const readers = ['leads', 'calls', 'deliveries'] as const
-export type Reader = typeof readers[number]
 
 /** Resolves once these have reached the end of the log. */
 export async function haveCome (
