@@ -8,8 +8,7 @@ import { signToken } from '../../src/cli/token.js'
 import { callReport, newAssistant, newLead } from './bodies/bodies.js'
 import { eventually } from './eventually.js'
 import { caller, localWebhooks, type Answer } from './running-service.js'
-import { eventStoreOn } from './back-ends/scratch-event-store.js'
-import { scratchPostgres, type ScratchPostgres } from './back-ends/back-ends.js'
+import { serveLog, scratchPostgres, type ScratchPostgres } from './back-ends/back-ends.js'
 import { configOf } from './service.js'
 import type { Teardown } from './teardown.js'
 import { keySettings, secrets } from './auth/secrets.js'
@@ -32,13 +31,13 @@ export async function restorable (t: Teardown) {
   }
   const copy = (from: string, to: string) =>
     sql(`DROP DATABASE IF EXISTS ${to} WITH (FORCE)`, `CREATE DATABASE ${to} TEMPLATE ${from} STRATEGY file_copy`)
-  let store = await eventStoreOn(log.url)
+  let store = await serveLog({ databaseUrl: log.url })
   t.teardown(() => store.close())
   const urls = { databaseUrl: now.url, get eventStoreUrl () { return store.url } }
   const whileStoreIsDown = async (work: () => Promise<void>) => {
     await store.close()
     await work()
-    store = await eventStoreOn(log.url, Number(new URL(store.url).port)) // roles that run find it again
+    store = await serveLog({ databaseUrl: log.url, port: store.port }) // roles that run find it again
   }
 
   return {

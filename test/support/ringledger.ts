@@ -8,7 +8,6 @@ import type { Socket } from 'node:net'
 import { join, delimiter } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { STATE_DIR } from '@ringledger/embedded-postgres'
 import { packageRoot } from '../../src/package-root.js'
 import { eventually } from './eventually.js'
 import { assertClean } from './run/leaks.js'
@@ -23,8 +22,6 @@ export type Environment = Record<string, string>
 export interface Ended {
   code: number | null
   signal: NodeJS.Signals | null
-  /** From its start to its end, in milliseconds. */
-  ms: number
 }
 
 export interface Ringledger {
@@ -54,22 +51,12 @@ export function dataDir (t: Teardown): string {
   return folder
 }
 
-/** Files in a directory, and clusters of its DATA_DIRs that are elsewhere because Postgres' account cannot reach it. */
-export function leftIn (folder: string): string[] {
-  const notes = existsSync(STATE_DIR) ? readdirSync(STATE_DIR).map((name) => join(STATE_DIR, name, 'data-dir.txt')) : []
-  return [
-    ...readdirSync(folder),
-    ...notes.filter((note) => existsSync(note) && readFileSync(note, 'utf8').startsWith(folder))
-  ]
-}
-
 /**
  * Starts the command line with these variables and no others but PATH and HOME: the test runner adds loaders to the
  * environment of node processes that it sees being spawned. Killed, with all it started, in `t.teardown`.
  */
 export function ringledger (t: Teardown, args: readonly string[], env: Environment = {}, program = [bin]): Ringledger {
   const mark = `RINGLEDGER_TEST_RUN=${randomUUID()}`
-  const beganAt = performance.now()
   const child = spawn('env', ['-i', mark, ...texts(variablesOf(env)), process.execPath, ...program, ...args], {
     detached: true, stdio: ['ignore', 'pipe', 'pipe']
   })
@@ -79,7 +66,7 @@ export function ringledger (t: Teardown, args: readonly string[], env: Environme
   const pid = child.pid ?? 0
   let over: Ended | undefined
   const ended = new Promise<Ended>((resolve) => child.once('close', (code, signal) => {
-    resolve(over = { code, signal, ms: performance.now() - beganAt })
+    resolve(over = { code, signal })
   }))
   const signal = (name: NodeJS.Signals) => { if (!over) process.kill(-pid, name) }
   const processes = () => processesWith(mark)

@@ -3,12 +3,14 @@ import t from 'tap'
 import {
   assistantDecider, type CreateAssistant, type RestoreAssistant, type UpdateAssistant
 } from '../../../src/features/assistants/model.js'
-import type { AssistantEvent, AssistantSettings, AssistantStatus } from '../../../src/features/assistants/events.js'
+import {
+  type AssistantEvent, type AssistantSettings, type AssistantStatus, defaultSettings
+} from '../../../src/features/assistants/events.js'
 import {
   type AssistantBody, type AssistantFacts, givenSettings, type PastFacts, validateChanges, validateNewAssistant,
   validateRestore
 } from '../../../src/features/assistants/validate.js'
-import { documentedDefaults, requiredFields } from '../../support/bodies/bodies.js'
+import { requiredFields } from '../../support/bodies/bodies.js'
 import { settings } from '../../support/events/call-events.js'
 import { invalid, scenarios, type Refusal } from '../../support/commands/given.js'
 
@@ -44,7 +46,7 @@ t.test('unknown fields, of the body and of schema items, are not stored', async 
   const tool = { description: 'c', extra: 1 }
   const odd = { nickname: 'x', post_call_schema: [{ ...item, extra: 1 }], end_call_tool: tool }
   const known = { post_call_schema: [item], end_call_tool: { description: 'c' } }
-  const stored = { ...requiredFields, ...documentedDefaults, ...known }
+  const stored = { ...requiredFields, ...defaultSettings(), ...known }
   given([]).when(create(odd)).then(t, [{
     type: 'AssistantCreated', data: { ...ids, settings: stored, created_at: now, status: 'active' }
   }])

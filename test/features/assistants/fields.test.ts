@@ -4,7 +4,8 @@ import {
   type AssistantBody, type AssistantFacts, CreateAssistantBody, UpdateAssistantBody, validateChanges,
   validateNewAssistant
 } from '../../../src/features/assistants/validate.js'
-import { documentedDefaults, newAssistant } from '../../support/bodies/bodies.js'
+import { defaultSettings } from '../../../src/features/assistants/events.js'
+import { newAssistant } from '../../support/bodies/bodies.js'
 import { submitting } from '../../support/commands/given.js'
 import { brief } from '../../support/scenes/scenes.js'
 
@@ -180,7 +181,7 @@ const create = submitting(CreateAssistantBody, factsOf, (...given: Parameters<ty
 const update = submitting(UpdateAssistantBody, factsOf, (...given: Parameters<typeof validateChanges>) =>
   validateChanges(...given).given)
 const required = Object.keys(newAssistant())
-const created = (set: object) => ({ made: { ...documentedDefaults, ...newAssistant(set) } })
+const created = (set: object) => ({ made: { ...defaultSettings(), ...newAssistant(set) } })
 
 /** `body` comes beside the required fields. An update has the rules of a creation. */
 function isRefused (t: Test, body: object, errors: Record<string, string[]>): void {
@@ -233,7 +234,7 @@ t.test('the errors of all fields come at once, whichever rule they break', async
 t.test('an end_call_tool has a description of at most 500 characters, in either spelling', async (t) => {
   for (const body of [{ [literal]: 'x' }, { end_call_tool: { description: 'x' }, [literal]: 'x' }]) {
     const end_call_tool = { description: 'x' }
-    t.same(create(newAssistant(body)), { made: { ...documentedDefaults, ...newAssistant(), end_call_tool } }, `create ${brief(body)}`)
+    t.same(create(newAssistant(body)), { made: { ...defaultSettings(), ...newAssistant(), end_call_tool } }, `create ${brief(body)}`)
     t.same(update(body), { made: { end_call_tool } }, `update ${brief(body)}`)
   }
   for (const [value, message] of [['x'.repeat(501), 'must be at most 500 characters'], [null, 'must be a string']] as const) {

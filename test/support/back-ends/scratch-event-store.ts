@@ -40,9 +40,6 @@ export async function scratchEventStore (
   return { postgres, store, client: connect(t, store.url), connection: connectionTo(t, store.url) }
 }
 
-/** A server for tests that stop it and start it themselves, on the port given or any. */
-export const eventStoreOn = (databaseUrl: string, port?: number): Promise<ServedLog> => serveLog({ databaseUrl, port })
-
 /** Every event after a position of $all, oldest first; those of the store itself are left out. */
 export async function eventsAfter (client: EventStoreDBClient, position: bigint): Promise<StoredEvent[]> {
   const fromPosition = position === 0n ? START : { commit: position, prepare: position }

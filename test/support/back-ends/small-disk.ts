@@ -28,23 +28,21 @@ export function smallDisk (t: Teardown, megabytes: number, files = 100_000) {
   const ballast = join(path, 'ballast')
   return {
     path,
-    /** Leaves nothing free, or so many bytes. */
-    fill: (leave = 0) => fill(ballast, leave),
+    /** Leaves nothing free. */
+    fill: () => fill(ballast),
     makeRoom: () => rmSync(ballast)
   }
 }
 
 const piece = Buffer.alloc(4096)
 
-function fill (file: string, leave: number): void {
+function fill (file: string): void {
   const target = openSync(file, 'w')
-  let bytes = 0
   try {
-    for (;;) bytes += writeSync(target, piece)
+    for (;;) writeSync(target, piece)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
   } finally {
     closeSync(target)
   }
-  if (leave > 0) spawnSync('truncate', ['--size', String(Math.max(0, bytes - leave)), file])
 }

@@ -78,9 +78,6 @@ export const id = deliveryId('c-1')
 export const sendTest = ({ pool }: Pick<Rig, 'pool'>, id = 1) =>
   inTransaction(pool, (tx) => requestTest(tx, '1', testOf({ id, name: 'Front desk' }, [], new Date().toISOString())))
 
-export const attemptsOf = async (r: Pick<Rig, 'attempts'>) =>
-  (await r.attempts()).map(({ trigger, n, outcome }) => [trigger, n, outcome])
-
 export const ended = (r: Pick<Rig, 'attempts'>, count: number) =>
   eventually(async () => (await r.attempts()).length === count)
 

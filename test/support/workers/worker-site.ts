@@ -8,8 +8,6 @@ import { proposed, type Told } from '../events/call-events.js'
 import { keepingLog, scratchLedger } from '../postgres/ledger.js'
 import type { Teardown } from '../teardown.js'
 
-export type WorkerSite = Awaited<ReturnType<typeof workerSite>>
-
 /** Log and database belong together; otherwise a worker would send nothing. */
 export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}) {
   const ledger = await scratchLedger(t)
