@@ -247,13 +247,6 @@ for (const [way, method] of Object.entries(ways)) {
   })
 }
 
-t.test('a stream that was deleted for good cannot be created again, and the refusal says so', async (t) => {
-  const contact = randomUUID()
-  await handleOn(streams)(leadRequest(1, contact))
-  await client.tombstoneStream(`lead-1-${contact}`)
-  await t.rejects(handleOn(streams)(leadRequest(2, contact)), { name: 'StreamGone' })
-})
-
 const ids = Array.from({ length: 10 }, (_, index) => index + 1)
 for (const id of ids) await handleOn(streams)(createRequest(id))
 

@@ -103,12 +103,6 @@ t.test('a lost connection is an error, so that the caller starts again from its 
   t.strictSame((await take(streams, [type], value?.position ?? 0n, 1)).positions, [position])
 })
 
-t.test('a type that starts like another is another', async (t) => {
-  await append('CallCompletedTwice', 'NotCallCompleted')
-  const { position } = await append('CallCompleted')
-  t.strictSame((await take(direct, ['CallCompleted', 'Else'], 0n, 1)).positions, [position])
-})
-
 t.test('events that the filter leaves out move the position of an idle log, also one by one', async (t) => {
   const signal = until(t).signal
   const batches =

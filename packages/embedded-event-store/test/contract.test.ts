@@ -18,7 +18,6 @@ import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { connect as connectSocket } from 'node:net'
 import { scratchPostgres, seedOf } from '@ringledger/embedded-postgres/testing'
 import fc from 'fast-check'
-import { listen } from '../src/listen.js'
 
 const { client, store } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })
@@ -139,8 +138,6 @@ t.test('only exactly application/json is JSON; data are never parsed; ids may co
   t.equal(broken?.getCommitPosition(), broken?.getPreparePosition(), 'a position also in the read of a stream')
 })
 
-const idle = { isReady: () => true, startScavenge: () => ({ id: '', isNew: true }) }
-
 /** Sends `bytes` as they are. @returns all that comes back until the connection ends */
 async function answerTo (bytes: string | Buffer): Promise<string> {
   const socket = connectSocket(store.port, '127.0.0.1')
@@ -154,22 +151,6 @@ async function answerTo (bytes: string | Buffer): Promise<string> {
 }
 
 const health = async () => (await fetch(`http://127.0.0.1:${store.port}/health/live`)).status
-const request = (line: string) => `${line}\r\nHost: a\r\nConnection: close\r\n\r\n`
-
-t.test('a connection that asks slowly ends, however often it sends something', async (t) => {
-  const listener = await listen({ host: '127.0.0.1', port: 0, patienceMs: 300 }, idle, () => {})
-  t.teardown(() => {
-    listener.destroy()
-    listener.stop()
-  })
-  for (const begin of ['GET / HT', request('POST / HTTP/1.1').replace('close', 'keep-alive\r\nContent-Length: 1000')]) {
-    const socket = connectSocket(listener.port, '127.0.0.1')
-    socket.on('error', () => {}).resume().write(begin)
-    const trickle = setInterval(() => socket.write('x'), 50)
-    t.teardown(() => clearInterval(trickle))
-    await once(socket, 'close')
-  }
-})
 
 t.test('no bytes end the server', async (t) => {
   const word = fc.constantFrom(

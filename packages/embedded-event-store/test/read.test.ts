@@ -221,10 +221,3 @@ t.test('more events than a page, and larger than a page, arrive complete and in 
   const backwards = await collect(client.readStream(stream, { direction: BACKWARDS, fromRevision: END }))
   t.same(revisions(backwards), expected.reverse())
 })
-
-t.test('a reader that stops reading is not sent the rest, and the server goes on', async (t) => {
-  const reading = client.readAll()
-  for await (const { event } of reading) if (event !== undefined) break
-  await reading.cancel()
-  t.equal((await client.appendToStream(randomUUID(), event())).success, true)
-})
