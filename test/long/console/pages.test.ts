@@ -2,9 +2,7 @@
 // pictures of docs/console.md.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Route } from 'playwright-core'
 import t from 'tap'
-import { frontDesk } from '../../../src/domain/examples.js'
 import { packageRoot } from '../../../src/package-root.js'
 import { narrow, screens, visit } from '../../support/console/visit.js'
 import { findChromium, openBrowser } from '../../support/ops/operator.js'
@@ -22,15 +20,14 @@ else {
   const create = async (body: object) => (await call('POST', '/user/assistant', newAssistant(body))).body.data.id
   const assistants = [
     await create({ assistant_name: 'Renewals', calls_direction: 'make', is_webhook_active: true, webhook_url: good.url }),
-    await create({ ...frontDesk, is_webhook_active: true, webhook_url: failing.url }),
-    await create({ assistant_name: 'Reminders', calls_direction: 'make' })
+    await create({ is_webhook_active: true, webhook_url: failing.url })
   ]
   await call('PUT', `/user/assistant/${assistants[0]}`, { speech_speed: 1.1, initial_message: 'Good morning! Is this a good moment?' })
-  const people = ['Ada Example', 'Grace Sample', 'Alan Specimen', 'Mary Model', 'Edsger Muster']
   const leads: number[] = []
-  for (const [index, customer_name] of people.entries()) {
-    const body = { phone_number: `+1555123010${index}`, campaign_id: 1, variables: { customer_name, email: 'someone@example.com', plan: 'gold' } }
-    leads.push((await call('POST', '/user/lead', index === 0 ? { ...body, secondary_contacts: [{ phone_number: '+15551230199' }] } : body)).body.data.id)
+  for (const [index, customer_name] of ['Ada Example', 'Grace Sample', 'Alan Specimen', 'Mary Model'].entries()) {
+    const variables = { customer_name, email: 'someone@example.com', plan: 'gold' }
+    const body = { phone_number: `+1555123010${index}`, campaign_id: 1, variables, secondary_contacts: [{ phone_number: '+15551230199' }] }
+    leads.push((await call('POST', '/user/lead', body)).body.data.id)
   }
   const transcript = [
     { role: 'assistant', text: 'Good morning, Ada! Your policy renews on the first. Shall I keep it as it is?', at: 0.4 },
@@ -103,63 +100,31 @@ else {
     })
   }
 
-  t.test('what is there while a page loads stays where it is', async (t) => {
-    const { page, enter, open, shift, close } = await visit(browser, service.url, narrow)
-    await enter(await token('1'))
-    const ofOne = '**/user/{assistant,lead,call,webhook-deliveries}/*'
-    const named = `assistants/${await create({ assistant_name: 'Renewals of the north' })}`
-    for (const path of [named, ...Object.keys(pages).filter((path) => /\/[^/]*\d/.test(path))]) {
-      await open(path)
-      await page.route(ofOne, async (route) => {
-        await page.locator('[aria-label="Loading"]').first().waitFor()
-        await route.continue()
-      }, { times: 1 })
-      await page.reload()
-      await open(path)
-      const moved = await shift()
-      t.ok(moved < 0.001, `${path} moves by ${moved.toFixed(3)}`)
-    }
+  t.test('the reference of the API has no critical barrier', async (t) => {
+    const { page, barriers, problems, close } = await visit(browser, service.url, screens.phone)
+    await page.goto(`${service.url}/docs`)
+    await page.locator('.opblock-summary-control').nth(3).click()
+    await page.locator('.opblock-body').waitFor()
+    t.same(await barriers('critical'), [])
+    t.same(problems, [])
     await close()
   })
 
-  t.test('the reference of the API has no critical barrier', async (t) => {
-    for (const width of [390, 1280]) {
-      const screen = { viewport: { width, height: 800 } }
-      const { page, barriers, problems, close } = await visit(browser, service.url, screen)
-      await page.goto(`${service.url}/docs`)
-      await page.locator('.opblock-summary-control').nth(3).click()
-      await page.locator('.opblock-body').waitFor()
-      t.same(await barriers('critical'), [], `at ${width} pixels`)
-      t.same(problems, [])
-      await close()
-    }
-  })
-
   t.test('an API that is away is said, with a way to try again, and then it goes on', async (t) => {
-    const { page, enter, open, barriers, close } = await visit(browser, service.url, screens.phone)
+    const { page, enter, barriers, close } = await visit(browser, service.url, screens.phone)
     await enter(await token('1'))
-    const ways: ReadonlyArray<[string, (route: Route) => unknown]> = [
-      ['Ringledger could not answer this (Bad Gateway).', (route) => route.fulfill({ status: 502, body: '<html>nginx</html>' })],
-      ['Ringledger cannot be reached', (route) => route.abort()],
-      ['Ringledger cannot be reached', () => {}] // it never answers
-    ]
-    for (const [said, way] of ways) {
-      await page.route('**/user/campaigns*', way)
-      await page.reload()
-      await page.evaluate("location.hash = '#/campaigns'")
-      await page.locator('[aria-label="Loading"]').first().waitFor()
-      await page.getByText(said).waitFor({ timeout: 40_000 })
-      t.same(await barriers(), [], said)
-    }
+    await page.route('**/user/campaigns*', (route) => route.fulfill({ status: 502, body: '<html>nginx</html>' }))
+    await page.evaluate("location.hash = '#/campaigns'")
+    await page.getByText('Ringledger could not answer this (Bad Gateway).').waitFor({ timeout: 40_000 })
+    t.same(await barriers(), [])
     await page.unroute('**/user/campaigns*')
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('link', { name: 'Spring renewals' }).waitFor()
-    await open('')
     await close()
   })
 
   t.test('by keyboard alone one gets from page to page, and into a dialog and out of it', async (t) => {
-    const { page, enter, open, close } = await visit(browser, service.url, screens.wide)
+    const { page, enter, close } = await visit(browser, service.url, screens.wide)
     await enter(await token('1'))
     await page.getByRole('link', { name: 'Campaigns' }).focus()
     await page.keyboard.press('Enter')
@@ -179,10 +144,6 @@ else {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter')
     await page.locator('h1:focus').waitFor() // its button is gone
     t.equal(await page.getByRole('link', { name: 'Summer renewals' }).count(), 0)
-    await open('calls')
-    await page.getByRole('button', { name: 'Next page' }).press('Enter')
-    await page.locator('h1:focus').waitFor()
-    t.equal(await page.evaluate('scrollY'), 0, 'the next page begins at its top')
     await close()
   })
 }

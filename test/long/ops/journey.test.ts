@@ -1,7 +1,7 @@
 // What an operator does at the console: a replay and the way back, a parked event, a failing webhook; on a desktop and
 // a phone, with what keeps people from using each page.
 import t from 'tap'
-import { narrow, screens, visit } from '../../support/console/visit.js'
+import { screens, visit } from '../../support/console/visit.js'
 import { proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { findChromium, openBrowser } from '../../support/ops/operator.js'
@@ -55,21 +55,13 @@ else {
       for (const path of ['', 'projections', 'projections/catalog', 'projections/dispatcher', 'parked', 'deliveries', `deliveries/${failed.id}`, 'webhooks', 'work', 'doctor']) {
         await open(path)
         t.ok(await shift() < 0.1, `nothing moves in ${path}`)
-        for (const { viewport } of name === 'phone' ? [screen, narrow] : [screen]) {
-          await page.setViewportSize(viewport)
-          t.same(await barriers(), [], `${path}, ${viewport.width} pixels wide`)
-        }
+        t.same(await barriers(), [], path)
         t.match(await page.title(), /· Ringledger$/, 'what others have written runs nowhere')
         t.notMatch(await page.content(), 'token=secret', 'a query may hold one')
       }
-      await page.setViewportSize(screen.viewport)
 
       await open('projections/catalog')
-      await page.getByText('There is no retained generation of catalog to go back to.').waitFor()
-      t.equal(await page.getByRole('button', { name: 'Rollback catalog' }).count(), 0, 'what cannot succeed is not offered')
       await press('Replay catalog')
-      t.match(await page.getByRole('dialog').textContent(), /built anew from the log/, 'what it will do is said before')
-      t.same(await barriers(), [], 'the question')
       await confirm('Replay catalog')
       await ended('replay', /^Replayed catalog .* readers see generation 2 now/)
       for (const [action, message] of others) {
@@ -77,21 +69,12 @@ else {
         await confirm(`${action} catalog`)
         await ended(action.toLowerCase(), message)
       }
-      t.ok(await shift() < 0.1, 'nothing moves when something begins or ends')
 
       await open('parked')
       t.match(await page.getByRole('main').textContent(), `assistant-${assistant}@1`)
-      const buttons = (label: string) => page.getByRole('button', { name: new RegExp(`^${label} assistant-${assistant} of (assistants|dispatcher)$`) })
-      await buttons('Retry').first().click()
-      await confirm('Retry')
-      await page.getByRole('alert').getByText('stays parked, as it was').waitFor()
-      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-      const skips = buttons('Skip')
+      const skips = page.getByRole('button', { name: new RegExp(`^Skip assistant-${assistant} of (assistants|dispatcher)$`) })
       for (let left = await skips.count(); left > 0; left = await skips.count()) { // the dispatcher parks it, too
         await skips.first().click()
-        await confirm('Skip')
-        await page.locator('[data-path="reason"][aria-invalid="true"]').waitFor()
-        t.same(await barriers(), [], 'why it is given up')
         await page.getByLabel('Why it is given up').fill('it was made by a test')
         await confirm('Skip')
         await eventually(async () => await skips.count() < left)
