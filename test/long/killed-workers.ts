@@ -1,10 +1,6 @@
 // `ringledger <role>` under a supervisor: killed when a test says so, and started again until it listens.
-import {
-  ringledger, type Ended, type Environment, type Ringledger, dataDir, listeningUrl
-} from '../support/ringledger.js'
+import { ringledger, type Ended, type Environment, type Ringledger, listeningUrl } from '../support/ringledger.js'
 import type { Teardown } from '../support/teardown.js'
-import { secrets } from '../support/auth/secrets.js'
-import type { TestService } from '../support/service.js'
 
 const startWithinMs = 120_000
 
@@ -57,25 +53,3 @@ export function roleProcess (t: Teardown, role: string, env: Environment) {
 
 const lastOf = (started: Ringledger, { signal, code }: Ended) =>
   `ended with ${signal ?? code}: ${started.stdout().slice(-500)}${started.stderr().slice(-500)}`
-
-/** On the back ends of the service. They are to be started. */
-export function twoWorkers (t: Teardown, { urls }: Pick<TestService, 'urls'>) {
-  const env = {
-    ...secrets,
-    DATABASE_URL: urls.databaseUrl,
-    EVENTSTORE_URL: urls.eventStoreUrl,
-    DATA_DIR: dataDir(t),
-    PORT: '0'
-  }
-  const workers = [roleProcess(t, 'worker', env), roleProcess(t, 'worker', env)]
-  const kill = async () => { await Promise.all(workers.map((worker) => worker.kill())) }
-  t.teardown(kill)
-  return {
-    /** Resolves when both are up. */
-    async start () {
-      for (const worker of workers) worker.start()
-      await Promise.all(workers.map(({ up }) => up()))
-    },
-    kill
-  }
-}

@@ -5,22 +5,12 @@ import {
 } from '@eventstore/db-client'
 import { uuidV5 } from '../../../src/log/stored.js'
 import { callReport } from '../../support/bodies/bodies.js'
-import { choices, type Choices } from '@ringledger/embedded-postgres/testing'
+import { choices } from '@ringledger/embedded-postgres/testing'
 import { caller, token } from '../../support/running-service.js'
 import { unbatched } from '../../support/back-ends/scratch-event-store.js'
 import { secrets } from '../../support/auth/secrets.js'
 
-export interface CallLoad {
-  /** Calls that were acknowledged, each by the way it was reported. */
-  acknowledged: { byHttp: string[], byEvent: string[] }
-  /** Reports that were refused, and those that were not answered and not repeated. */
-  refused: string[]
-  givenUp: string[]
-  /** Further events of calls that had been reported. */
-  repeated: number
-  /** Resolves when all engines have stopped. Rejects with an answer that no engine should have got. */
-  stop (): Promise<void>
-}
+export type CallLoad = ReturnType<typeof callLoad>
 
 interface LoadOptions {
   seed: number
@@ -31,7 +21,6 @@ interface LoadOptions {
   assistants: readonly number[]
 }
 
-const engines = ['http-1', 'http-2', 'event-1', 'event-2']
 const paceMs = 200
 const againAfterMs = 50
 const patienceMs = 15_000
@@ -42,67 +31,45 @@ const nowhere = 7n
 type Report = (callId: string, assistant: number) => Promise<'acknowledged' | 'refused' | 'unanswered'>
 
 /** Two engines of each kind, each one call after the other, until they are stopped. */
-export function callLoad ({ seed, apiUrl, client, assistants }: LoadOptions): CallLoad {
+export function callLoad ({ seed, apiUrl, client, assistants }: LoadOptions) {
   const stopping = new AbortController()
-  const load: CallLoad = {
-    acknowledged: { byHttp: [], byEvent: [] },
-    refused: [],
-    givenUp: [],
-    repeated: 0,
-    async stop () {
+  const acknowledged = { byHttp: [] as string[], byEvent: [] as string[] }
+  const [refused, givenUp]: [string[], string[]] = [[], []]
+  const reports = { byHttp: reportByHttp(apiUrl), byEvent: reportByEvent(client) }
+  const working = Promise.all((['byHttp', 'byHttp', 'byEvent', 'byEvent'] as const).map(async (way, index) => {
+    const chosen = choices(seed + 1 + index)
+    for (let n = 1; !stopping.signal.aborted; n++) {
+      const callId = `${way}-${index}-${n}`
+      const [assistant, givesUp] = [chosen.onceIn(20) ? 0 : chosen.pick(assistants), chosen.onceIn(10)]
+      let outcome = await reports[way](callId, assistant)
+      while (outcome === 'unanswered' && !givesUp) {
+        await delay(againAfterMs)
+        outcome = await reports[way](callId, assistant)
+      }
+      const list = { acknowledged: acknowledged[way], refused, unanswered: givenUp }[outcome]
+      list.push(callId)
+      if (outcome === 'acknowledged' && way === 'byEvent' && chosen.onceIn(20)) await repeat(client, callId, assistant)
+      await chosen.instant(paceMs)
+    }
+  }))
+  working.catch(() => {}) // told by `stop`
+  return {
+    /** Calls that were acknowledged, each by the way it was reported. */
+    acknowledged,
+    refused,
+    /** Not answered, and not repeated. */
+    givenUp,
+    /** Resolves when all engines have stopped. Rejects with an answer that no engine should have got. */
+    async stop (): Promise<void> {
       stopping.abort()
       await working
     }
   }
-  const working = Promise.all(engines.map(async (name, index) => {
-    const given = { name, load, assistants, signal: stopping.signal, chosen: choices(seed + 1 + index) }
-    const { byHttp, byEvent } = load.acknowledged
-    if (name.startsWith('http')) await reportCalls({ ...given, acknowledged: byHttp, report: reportByHttp(apiUrl) })
-    else {
-      await reportCalls({
-        ...given, acknowledged: byEvent, report: reportByEvent(client), repeat: repeatOn(client, load)
-      })
-    }
-  }))
-  working.catch(() => {}) // told by `stop`
-  return load
-}
-
-interface Engine {
-  name: string
-  load: CallLoad
-  /** Of the load: those that this engine adds to. */
-  acknowledged: string[]
-  assistants: readonly number[]
-  signal: AbortSignal
-  chosen: Choices
-  report: Report
-  /** Reports a call again that was acknowledged. */
-  repeat?: (callId: string, assistant: number) => Promise<void>
-}
-
-async function reportCalls (engine: Engine): Promise<void> {
-  const { name, load, acknowledged, assistants, signal, chosen, report, repeat } = engine
-  for (let n = 1; !signal.aborted; n++) {
-    const callId = `${name}-${n}`
-    const [assistant, givesUp] = [chosen.onceIn(20) ? 0 : chosen.pick(assistants), chosen.onceIn(10)]
-    let outcome = await report(callId, assistant)
-    while (outcome === 'unanswered' && !givesUp) {
-      await delay(againAfterMs)
-      outcome = await report(callId, assistant)
-    }
-    if (outcome === 'acknowledged') acknowledged.push(callId)
-    if (outcome === 'acknowledged' && repeat && chosen.onceIn(20)) await repeat(callId, assistant)
-    if (outcome === 'refused') load.refused.push(callId)
-    if (outcome === 'unanswered') load.givenUp.push(callId)
-    await chosen.instant(paceMs)
-  }
 }
 
 /** Another event of the same call: it counts for nothing. */
-const repeatOn = (client: EventStoreDBClient, load: CallLoad) => async (callId: string, assistant: number) => {
+async function repeat (client: EventStoreDBClient, callId: string, assistant: number): Promise<void> {
   while (await append(client, callId, assistant, 0n) === 'unanswered') await delay(againAfterMs)
-  load.repeated++
 }
 
 const reportByHttp = (apiUrl: () => string): Report => async (callId, assistant) => {

@@ -1,5 +1,4 @@
 // Every role and every back end as a process of its own, any of which can be killed and comes back.
-import type { EventStoreDBClient } from '@eventstore/db-client'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { openPool } from '../../../src/postgres/pool.js'
@@ -12,21 +11,8 @@ import { localWebhooks } from '../../support/running-service.js'
 import { connect } from '../../support/back-ends/scratch-event-store.js'
 import { secrets } from '../../support/auth/secrets.js'
 
-export interface KillableStack {
-  api: RoleProcess
-  roles: RoleProcess[]
-  /** The variables of the command line. */
-  env: Environment
-  pool: Pool
-  client: EventStoreDBClient
-  /** Ways to kill, by their names: each resolves when back ends are there again and roles are on their way. */
-  ways: Record<string, () => Promise<void>>
-  /** Resolves when all roles listen. */
-  isUp (): Promise<void>
-}
-
 /** With the example catalogue; all processes are up. The queue is in Redis where that is given. */
-export async function killableStack (t: Test, settings: Environment, redis?: ScratchRedis): Promise<KillableStack> {
+export async function killableStack (t: Test, settings: Environment, redis?: ScratchRedis) {
   const backEnds = await openBackEnds(t, redis)
   const { postgres, eventStore } = backEnds
   const env = {
@@ -52,7 +38,17 @@ export async function killableStack (t: Test, settings: Environment, redis?: Scr
   startAll(all)
   await isUp()
   const client = connect(t, env.EVENTSTORE_URL)
-  return { api: roles.api, roles: all, env, pool, client, isUp, ways: waysToKill(roles, backEnds, pool) }
+  return {
+    api: roles.api,
+    roles: all,
+    /** The variables of the command line. */
+    env,
+    pool,
+    client,
+    /** Resolves when all roles listen. */
+    isUp,
+    ways: waysToKill(roles, backEnds, pool)
+  }
 }
 
 type BackEnds = Awaited<ReturnType<typeof openBackEnds>>
@@ -63,7 +59,8 @@ async function openBackEnds (t: Test, redis: ScratchRedis | undefined) {
   return { postgres, storage, eventStore: await eventStoreProcess(t, storage.url), redis }
 }
 
-function waysToKill (roles: Roles, backEnds: BackEnds, pool: Pool): KillableStack['ways'] {
+/** By their names: each resolves when back ends are there again and roles are on their way. */
+function waysToKill (roles: Roles, backEnds: BackEnds, pool: Pool): Record<string, () => Promise<void>> {
   const { api, projector, worker, other } = roles
   const { postgres, storage, eventStore, redis } = backEnds
   return {

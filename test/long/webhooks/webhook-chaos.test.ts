@@ -13,7 +13,7 @@ import {
 import { run } from '../../support/ringledger.js'
 import { newAssistant } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { type KillableStack, killableStack } from './killable-stack.js'
+import { killableStack } from './killable-stack.js'
 import { type Call, caller, token } from '../../support/running-service.js'
 import { secrets } from '../../support/auth/secrets.js'
 
@@ -34,7 +34,6 @@ function flapping (): Answer {
   }
 }
 
-// Assistants whose webhooks lead to receivers of every kind, on a stack that can be killed.
 /** Where the webhooks of one assistant go. */
 interface Target {
   assistant: number
@@ -44,17 +43,7 @@ interface Target {
   delivers: boolean
 }
 
-interface Scene {
-  stack: KillableStack
-  /** By assistant. */
-  targets: ReadonlyMap<number, Target>
-  /** What arrived at all receivers. */
-  received: Received[]
-  /** As a user, where the API listens now. */
-  call (user: string, ...request: Parameters<Call>): ReturnType<Call>
-  /** Lets the receiver that refused connections be one that answers. */
-  revive (): Promise<unknown>
-}
+type Scene = Awaited<ReturnType<typeof webhookScene>>
 
 const settings = {
   WEBHOOK_SCHEDULE: '0s,300ms,1s,3s,10s,10s,10s,10s',
@@ -62,7 +51,8 @@ const settings = {
 }
 const standsStillAfterMs = 90_000
 
-async function webhookScene (t: Test, redis?: ScratchRedis): Promise<Scene> {
+async function webhookScene (t: Test, redis?: ScratchRedis) {
+  /** What arrived at all receivers. */
   const received: Received[] = []
   const remembering = (answer: Answer): Answer => (response, request, count) => {
     received.push(request)
@@ -71,11 +61,17 @@ async function webhookScene (t: Test, redis?: ScratchRedis): Promise<Scene> {
   const hook = async (answer: Answer) => (await receiver(t, remembering(answer))).url
   const deadPort = await freePort()
   const stack = await killableStack(t, settings, redis)
-  const call: Scene['call'] = async (user, method, path, request) =>
+  /** As a user, where the API listens now. */
+  const call = async (user: string, ...[method, path, request]: Parameters<Call>) =>
     await caller(stack.api.url())(method, path, { token: await token(secrets.JWT_SECRET, user), ...request })
   const targets = new Map<number, Target>()
-  const create = async (webhookUrl: string, target: Omit<Target, 'assistant'>) => {
-    const assistant = await createAssistant(call, webhookUrl, target)
+  const create = async (webhook_url: string, target: Omit<Target, 'assistant'>) => {
+    const body = newAssistant({ is_webhook_active: true, webhook_url })
+    const answer = await eventually(async () => { // an API that has just started gives out no ids yet
+      const answer = await call(target.user, 'POST', '/user/assistant', { body })
+      return answer.status !== 503 && answer
+    }, 30_000)
+    const assistant: number = answer.body.data.id
     targets.set(assistant, { assistant, ...target })
   }
   for (const [kind, { answer, delivers }] of Object.entries(behaviours)) {
@@ -83,43 +79,19 @@ async function webhookScene (t: Test, redis?: ScratchRedis): Promise<Scene> {
   }
   await create(await hook(answers(200)), { kind: 'healthy, beside those that fail', user: '2', delivers: true })
   await create(`http://127.0.0.1:${deadPort}/dead`, { kind: 'dead', user: '1', delivers: true })
+  /** Lets the receiver that refused connections be one that answers. */
   const revive = async () => await receiver(t, remembering(answers(200)), '127.0.0.1', deadPort)
   return { stack, targets, received, call, revive }
 }
 
-async function createAssistant (
-  call: Scene['call'], webhook_url: string, { kind, user }: Pick<Target, 'kind' | 'user'>
-): Promise<number> {
-  const body = newAssistant({ is_webhook_active: true, webhook_url })
-  const answer = await eventually(async () => { // an API that has just started gives out no ids yet
-    const answer = await call(user, 'POST', '/user/assistant', { body })
-    return answer.status !== 503 && answer
-  }, 30_000)
-  const assistant = answer.body.data?.id
-  if (assistant === undefined) throw new Error(`no assistant for ${kind}: ${JSON.stringify(answer.body)}`)
-  return assistant
-}
-
-/** Waits for `condition`; when that does not come true, it says where everything stands. */
+/** Waits for `condition`; when that does not come true, it says what the roles said last. */
 async function until (
   scene: Scene, doing: string, condition: () => Promise<boolean> | boolean, withinMs: number, everyMs = 250
 ): Promise<void> {
-  await eventually(condition, withinMs, everyMs).catch(async (error: Error) => {
-    throw new Error(`stood still ${doing}: ${error.message}\n${await whereItStands(scene)}`)
+  await eventually(condition, withinMs, everyMs).catch((error: Error) => {
+    const said = scene.stack.roles.map(({ role, words }) => `${role} said: ${words()}`)
+    throw new Error(`stood still ${doing}: ${error.message}\n${said.join('\n')}`)
   })
-}
-
-/** Deliveries by receiver and state, and the last output of the roles. */
-async function whereItStands ({ stack: { pool, roles }, targets }: Scene): Promise<string> {
-  const { rows } = await pool.query(`
-    SELECT d.assistant_id, status, reason, started_at IS NOT NULL AS started, due_at <= clock_timestamp() AS due,
-      crashes >= 2 AS suspect, count(*), min(call_id) AS one
-    FROM ledger.webhook_deliveries d LEFT JOIN ledger.webhook_due due ON due.delivery_id = d.id
-    GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1`).catch((error: Error) => ({ rows: [{ error: error.message }] }))
-  return [
-    ...rows.map((row) => `${targets.get(Number(row.assistant_id))?.kind}: ${JSON.stringify(row)}`),
-    ...roles.map(({ role, words }) => `${role} said: ${words()}`)
-  ].join('\n')
 }
 
 // What must hold of a webhook scene once it is quiet: every call is accounted for, and every webhook is right.
