@@ -55,14 +55,8 @@ const steps: Record<string, (t: Test, scene: Restored, restored: Running) => Pro
   'it says what to run, answers reads, and neither creates nor sends': async (t, { hook, newest }, restored) => {
     t.match(restored.logged.join(), bothCommands)
     await readsGoOn(t, restored, newest.assistant)
-    for (const answer of [await restored.createAssistant(hook.url), await restored.createLead()]) {
-      t.match(answer, {
-        status: 503, body: { message: 'The service is not available right now. Nothing was changed.' }
-      })
-    }
-    t.match(await restored.ready(), {
-      status: 200, body: { checks: { ledger: 'behind the log' } }
-    }, 'it keeps its readers')
+    t.strictSame([(await restored.createAssistant(hook.url)).status, (await restored.createLead()).status], [503, 503])
+    t.match(await restored.ready(), { status: 200, body: { checks: { ledger: 'behind the log' } } }, 'it keeps its readers')
     t.equal(hook.received.length, 4)
   },
 
@@ -107,9 +101,7 @@ t.test('a Postgres that is restored beside a newer log waits for its operator, a
   await restored.stop()
 
   const next = await scene.r.start()
-  await t.test('and the next start knows of nothing', async (t) => {
-    t.notMatch(next.logged.join(), /behind the event log/)
-  })
+  t.notMatch(next.logged.join(), /behind the event log/, 'and the next start knows of nothing')
   await t.test('a service refuses to start beside a log that is older than what it read of it, until that is adopted', (t) =>
     olderLog(t, scene, next))
   await t.test('beside a new database what depends on read models is a 503 until they are filled', (t) => newDatabase(t, scene))
@@ -171,14 +163,12 @@ async function newDatabase (t: Test, { r, assistant }: Restored): Promise<void> 
   const api = await r.start(['api'])
   t.match(await api.ready(), { status: 503, body: { checks: { readModels: 'failing' } } })
   const paths = [
-    '/user/assistants', `/user/assistant/${assistant}`, `/user/assistant/${assistant}/history`, '/user/leads',
-    `/user/lead/${lead}`, '/user/calls', '/user/call/before', '/user/campaigns', '/user/phone-numbers', '/user/blacklist',
-    ...['voices', 'languages', 'models'].map((list) => `/user/assistants/${list}`)
+    `/user/assistant/${assistant}`, `/user/assistant/${assistant}/history`, '/user/leads', `/user/lead/${lead}`, '/user/calls',
+    '/user/campaigns', '/user/phone-numbers', '/user/blacklist', '/user/assistants/voices'
   ]
   for (const path of paths) {
-    const { status, headers, body } = await api.get(path)
-    t.match({ status, body }, { status: 503, body: { message: /try again in a moment/ } }, path)
-    t.match(headers.get('retry-after'), /^[1-9]/)
+    const { status, headers } = await api.get(path)
+    t.match([status, headers.get('retry-after')], [503, /^[1-9]/], path)
   }
   for (const send of commands(api, assistant, lead, user, engine)) t.equal((await send()).status, 503, String(send))
   const me = async (token: string) => (await caller(api.url)('GET', '/user/me', { token })).status

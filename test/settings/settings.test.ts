@@ -1,12 +1,12 @@
 // Settings are checked at the start, all at once, each by its name: from the environment, from NAME_FILE for those that
 // are secret, and from .env.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { completeConfig } from '../../src/cli/running.js'
 import { BadSettings, loadConfig } from '../../src/config.js'
 import { Environment, secretNames, settingNames, misspelt } from '../../src/settings.js'
-import { dataDir, runWarm, bin } from '../support/ringledger.js'
+import { dataDir, bin } from '../support/ringledger.js'
 import type { FieldErrors } from '../../src/domain/rejection.js'
 import { secrets } from '../support/auth/secrets.js'
 import { spawnSync } from 'node:child_process'
@@ -34,11 +34,6 @@ const urls = {
   REDIS_URL: 'redis://localhost'
 }
 const jwks = { JWT_JWKS_URL: 'https://issuer.example.com/jwks', JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'us' }
-
-t.test('a name of the loopback is one address: Fastify would add a server that a stop does not end', (t) => {
-  t.equal(loadConfig({ HOST: 'localhost' }).host, '127.0.0.1')
-  t.end()
-})
 
 t.test('the embedded event store cannot have the port of the API', (t) => {
   t.strictSame(problems({ PORT: '2113', EMBEDDED_EVENTSTORE_PORT: '2113' }), {
@@ -260,12 +255,6 @@ t.test('a refusal of a content names the file, and not the content', async (t) =
   t.equal(message, `JWT_SECRET must be at least 32 characters (it comes from the file ${path})`)
 })
 
-t.test('commands that need only the back ends take these files, too', async (t) => {
-  mkdirSync(join(folder, 'data'))
-  const env = { DATA_DIR: join(folder, 'data'), DATABASE_URL_FILE: join(folder, 'none') }
-  t.match(await runWarm(['migrate'], env), { code: 1, stderr: /DATABASE_URL_FILE names a file that does not exist/ })
-})
-
 const write = (text: string | Buffer) => writeFileSync(join(folder, '.env'), text)
 
 function added (environment: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
@@ -282,11 +271,6 @@ function command (args: string[], variables: string[] = []): { status: number | 
 t.test('lines, comments, quotes, export and line ends of Windows are read as everywhere', async (t) => {
   write('\uFEFF# ours\r\n\r\nPORT=4000\r\nexport HOST = 0.0.0.0 # all\nA="two\nlines"\nB=\'#\'\nC=\nD=`x` # y\nE=a=b#c')
   t.strictSame(added(), { PORT: '4000', HOST: '0.0.0.0', A: 'two\nlines', B: '#', C: '', D: 'x', E: 'a=b' })
-})
-
-t.test('the environment wins, also with an empty value', async (t) => {
-  write('PORT=4000\nHOST=h\nLOG_LEVEL=warn')
-  t.strictSame(added({ PORT: '5000', HOST: '' }), { PORT: '5000', HOST: '', LOG_LEVEL: 'warn' })
 })
 
 t.test('a broken file is refused with the number of the line, and the line is never shown', async (t) => {
@@ -332,13 +316,4 @@ t.test('variables of the machine and of other programs are passed over', async (
     WEBHOOK_SERVICE_HOST WEBHOOK_PORT_80_TCP_ADDR REDIS_PORT POSTGRES_PORT OTEL_SERVICE_NAME`
   t.strictSame(told(...others.split(/\s+/)), [])
   t.strictSame(misspelt({ PORRT: '' }, settingNames), [], 'an empty value counts as not set')
-})
-
-t.test('a command says so on stderr, and does its work', async (t) => {
-  const env = { ...secrets, PORRT: '4000', EVENTSTORE_URL: 'esdb://user:hunter2@host?tls=false' }
-  const { code, stdout, stderr } = await runWarm(['token', '--user', '1'], env)
-  t.equal(code, 0)
-  t.equal(stderr, 'PORRT is no setting: did you mean PORT?\nEVENTSTORE_URL has tls=false, and without TLS the client ' +
-    'does not use its login. Leave out tls=false, or the login.\n')
-  t.match(stdout, /^ey/)
 })

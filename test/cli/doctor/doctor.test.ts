@@ -13,14 +13,12 @@ import { scratchEventStore } from '../../support/back-ends/scratch-event-store.j
 import { dataDir } from '../../support/ringledger.js'
 import { doctor } from './doctor.js'
 import { randomUUID } from 'node:crypto'
-import { locks } from '../../../src/cli/doctor/back-ends.js'
-import { checkService, erasuresFound } from '../../../src/cli/doctor/service.js'
+import { erasuresFound } from '../../../src/cli/doctor/service.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { binaryEvent, jsonEvent } from '@eventstore/db-client'
 import { lastScavenges } from '../../../src/log/about-server.js'
 import { noteUnscavenged } from '../../../workers/persons/erasure-rows.js'
 import { scratchPostgres } from '../../support/back-ends/back-ends.js'
-import { eventually } from '../../support/eventually.js'
 
 const folder = dataDir(t)
 
@@ -110,27 +108,8 @@ t.test('settings that are wrong are named, and Node by its version', async (t) =
     ['error', 'error', 'warning', 'ok'])
 })
 
-const { pool, databaseUrl } = await scratchLedger(t)
-const found = async () => (await checkService({ databaseUrl })).find(({ check }) => check === 'background')
-
-/** A turn that is under way has counted itself already. */
-const request = (kind: string, failures: number) => pool.query(`
-  INSERT INTO ledger.work (id, kind, user_id, state, input, progress, failures)
-  VALUES ($1, $2, '1', 'accepted', '{}', '{}', $3)`, [randomUUID(), kind, failures])
-
-t.test('requests that failed more than once are told by their kind, with what mends them', async (t) => {
-  await request('lead-import', 1)
-  t.match(await found(), { level: 'ok', found: 'no request fails' })
-  await request('lead-import', 2)
-  t.match(await found(), {
-    level: 'warning',
-    found: 'requests that fail again and again: 1 of lead-import',
-    mend: /RingledgerBackgroundFails/
-  })
-})
-
 t.test('the doctor counts erasures since the last scavenge of every member, each once', async (t) => {
-  const { client, connection } = await scratchEventStore(t)
+  const [{ pool }, { client, connection }] = [await scratchLedger(t), await scratchEventStore(t)]
   const tell = async (stream: string, type: string, about: Record<string, string>) => {
     const { nextExpectedRevision } = await client.appendToStream(stream, jsonEvent({ type, data: about }))
     const data = Buffer.from(`${nextExpectedRevision}@${stream}`)
@@ -158,20 +137,4 @@ t.test('the doctor counts erasures since the last scavenge of every member, each
   t.match(await erasuresFound(pool, undefined), { level: 'skipped' })
   await scavenged('b:2113')
   t.equal(await find(), 'none waits for a scavenge')
-})
-
-t.test('the doctor finds which process of Postgres holds up which', async (t) => {
-  const [holder, waiter] = [await pool.connect(), await pool.connect()]
-  t.teardown(() => { for (const each of [holder, waiter]) each.release() })
-  await holder.query('CREATE TABLE held ()')
-  await holder.query('BEGIN; LOCK TABLE held')
-  const { rows: [row] } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-  const waiting = waiter.query('SELECT FROM held')
-  const waits = new RegExp(`wait: 1, .* for process ${row?.pid}$`)
-  await eventually(async () => typeof await locks(pool) === 'object')
-  t.match(await locks(pool), { level: 'warning', found: waits, mend: /pg_terminate_backend/ })
-  await holder.query('ROLLBACK')
-  await waiting
-  const { find } = await doctor(t, { ...secrets, DATABASE_URL: databaseUrl, EVENTSTORE_URL: `esdb://127.0.0.1:${closedPort}?tls=false` })
-  t.match(find('Postgres', 'locks'), { level: 'ok' })
 })

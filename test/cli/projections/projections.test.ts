@@ -5,7 +5,7 @@ import { leads } from '../../../projections/leads.js'
 import { noStream } from '../../../src/log/event-log.js'
 import { eventually } from '../../support/eventually.js'
 import { assistantCreated, assistantUpdated, proposed } from '../../support/events/call-events.js'
-import { ringledger, runWarm } from '../../support/ringledger.js'
+import { runWarm } from '../../support/ringledger.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'
 import { secrets } from '../../support/auth/secrets.js'
 
@@ -14,7 +14,7 @@ const db = await rig.database(t)
 const env = { ...secrets, DATABASE_URL: db.databaseUrl, EVENTSTORE_URL: rig.eventStoreUrl }
 const projections = (...args: string[]) => runWarm(['projections', ...args], env)
 
-const projector = db.project(t, leads, assistants)
+db.project(t, leads, assistants)
 const head = await rig.append(history(20))
 for (const projection of [leads, assistants]) await db.reached(projection, head)
 
@@ -116,24 +116,5 @@ t.test('the same commands list and skip what the dispatcher has parked', async (
   t.equal(code, 0, said)
   t.match(JSON.parse(told), {
     action: 'skip', projection: 'dispatcher', stream: parked, revision: '0', state: 'done', message: /goes on without/
-  })
-})
-
-t.test('a replay that is stopped says how to go on; two at once are refused', async (t) => {
-  await projector.stop()
-  const blocker = await db.pool.connect() // holds up the build at its first row
-  await blocker.query('BEGIN; LOCK TABLE ledger.skipped_events IN ACCESS EXCLUSIVE MODE')
-  const first = ringledger(t, ['projections', 'replay', 'assistants'], env)
-  await eventually(async () => (await db.pool.query(`
-    SELECT FROM ledger.leases WHERE name = 'projection assistants g2'`)).rowCount === 1)
-  const second = await projections('replay', 'assistants')
-  t.match(second, { code: 1, stderr: /A replay of assistants is under way already, by .*: wait for its end/ })
-  first.signal('SIGINT')
-  await blocker.query('ROLLBACK')
-  blocker.release()
-  t.equal((await first.ended).code, 1)
-  t.match(first.stderr(), /The replay was stopped; readers see what they saw. Run the same command again to go on/)
-  t.match(await projections('replay', 'assistants'), {
-    code: 0, stderr: /Generation 2 of assistants was begun earlier: going on with it.*Replayed assistants/s
   })
 })

@@ -1,10 +1,6 @@
-// The end of a process: somebody closes its terminal, or its log finds the disk full.
+// The end of a process: somebody closes its terminal.
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
-import { packageRoot } from '../../../src/package-root.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { scratchPostgres, serveLog } from '../../support/back-ends/back-ends.js'
@@ -42,14 +38,4 @@ function runs (pid: number): boolean {
   } catch {
     return false
   }
-}
-
-const program = join(packageRoot, 'dist/test/cli/running/log-to-full-disk-main.js')
-const skip = existsSync('/dev/full') ? false : '/dev/full is not here'
-
-for (const [how, argument] of [['by itself', 'return'], ['by an exit', 'exit']] as const) {
-  t.test(`a process that ends ${how} ends, though nothing of its log can be written`, { skip }, async (t) => {
-    const child = spawn(process.execPath, [program, argument], { stdio: 'inherit', timeout: 20_000 })
-    t.strictSame(await once(child, 'exit'), [3, null], 'its own exit status, and no signal that ended it')
-  })
 }

@@ -4,13 +4,11 @@ import { randomUUID } from 'node:crypto'
 import pino from 'pino'
 import t, { type Test } from 'tap'
 import { clientUrl } from '../../../src/log/client-url.js'
-import { RevisionConflict } from '../../../src/log/errors.js'
-import { EventLog, noStream } from '../../../src/log/event-log.js'
 import { startRoles } from '../../../src/services/roles.js'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { behindProxies, isBack, saysAway, testService } from '../../support/service.js'
-import { connectionTo, eventsAfter, idOf } from '../../support/back-ends/scratch-event-store.js'
+import { eventsAfter, idOf } from '../../support/back-ends/scratch-event-store.js'
 
 const service = await testService(t, [])
 const { client, config, parts: { streams, pool }, urls } = service
@@ -49,21 +47,10 @@ async function isOver (): Promise<void> {
 const isNotReady = () => eventually(async () => (await call('GET', '/health/ready')).status === 503)
 
 async function goesOn (t: Test): Promise<void> {
-  const paths = [
-    'assistants', `assistant/${assistant}`, 'leads', `lead/${lead}`, 'calls', 'assistants/voices', 'campaigns',
-    'phone-numbers', 'blacklist', 'webhook-secret', `assistant/${assistant}/history`
-  ]
+  const paths = [`assistant/${assistant}`, 'leads', `lead/${lead}`, 'calls', 'webhook-secret', `assistant/${assistant}/history`]
   for (const path of paths) t.equal((await call('GET', `/user/${path}`)).status, 200, `GET /user/${path}`)
-  const refused = [
-    ['/user/assistant', newAssistant({ assistant_name: 5 }), 'assistant_name'],
-    ['/user/assistant', newAssistant({ is_webhook_active: true }), 'webhook_url'],
-    ['/user/lead', newLead({ phone_number: '5' }), 'phone_number']
-  ] as const
-  for (const [path, body, field] of refused) {
-    const answer = await call('POST', path, { body })
-    t.equal(answer.status, 422, `POST ${path} with a wrong ${field}`)
-    t.strictSame(Object.keys(answer.body.errors ?? {}), [field])
-  }
+  const { status, body } = await call('POST', '/user/lead', { body: newLead({ phone_number: '5' }) })
+  t.strictSame([status, Object.keys(body.errors)], [422, ['phone_number']])
 }
 
 t.test('while the event store refuses, commands fail and write nothing; the rest goes on; then it is over', async (t) => {
@@ -71,7 +58,6 @@ t.test('while the event store refuses, commands fail and write nothing; the rest
   await store.close()
   await Promise.all([saysAway(t, [...creations(), ...needTheStore()]), isNotReady()])
   await goesOn(t)
-  t.equal((await report(callReport(assistant, { status: 'odd' }))).status, 422, 'a report that the schema refuses')
   t.equal(await streams.head(), before)
   t.strictSame((await pool.query('SELECT key FROM ledger.idempotency_keys')).rows, [], 'no key is taken')
   await store.accept()
@@ -123,16 +109,11 @@ const everything = () => [
 
 /** What needs no Postgres is answered as ever, and a body that the schema refuses is refused with what is known. */
 async function goesOnWithoutPostgres (t: Test): Promise<void> {
-  const [reported, assistantRefused, leadRefused, updateRefused] = await Promise.all([
-    call('POST', `/engine/calls/${randomUUID()}/completed`, { token: engine, body: callReport(assistant) }),
-    call('POST', '/user/assistant', { body: newAssistant({ assistant_name: 5 }) }),
-    call('POST', '/user/lead', { body: newLead({ phone_number: '5' }) }),
-    call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: 9 } })
+  const [reported, refused] = await Promise.all([
+    report(callReport(assistant)), call('POST', '/user/lead', { body: newLead({ phone_number: '5' }) })
   ])
   t.equal(reported.status, 202)
-  t.match(assistantRefused, { status: 422, body: { errors: { assistant_name: ['must be a string'] } } })
-  t.match(leadRefused, { status: 422, body: { errors: { phone_number: [/E\.164/] } } })
-  t.match(updateRefused, { status: 422, body: { errors: { speech_speed: ['must be between 0.7 and 1.2'] } } })
+  t.match(refused, { status: 422, body: { errors: { phone_number: [/E\.164/] } } })
 }
 
 /** Reports of calls go on, with the keys that they are sealed under. */
@@ -153,12 +134,6 @@ for (const [manner, away, back] of [
   })
 }
 
-t.test('probes write nothing while writes are taken', async (t) => {
-  const before = await streams.head()
-  await eventually(async () => (await call('GET', '/health/ready')).status === 200)
-  t.equal(await streams.head(), before)
-})
-
 t.test('once an append has failed the process is not ready until one is written', async (t) => {
   const { rows: [log] } = await pool.query<{ schema: string }>(
     "SELECT schemaname AS schema FROM pg_tables WHERE tablename = 'events'")
@@ -178,17 +153,11 @@ t.test('once an append has failed the process is not ready until one is written'
   t.equal((await call('POST', '/user/assistant', { body: newAssistant() })).status, 201)
 })
 
-t.test('an append that conflicts fails as a conflict, whatever the URL says of failed appends', async (t) => {
-  const url = `${urls.eventStoreUrl}&throwOnAppendFailure=false`
-  t.notMatch(clientUrl(url), 'throwOnAppendFailure=false')
-  t.match(clientUrl('kurrentdb://a:1,b:2'), /^esdb:\/\/a:1,b:2\?.*throwOnAppendFailure=true$/)
-  const event = () => [{ id: randomUUID(), type: 'Happened', data: {}, metadata: {} }]
-  for (const each of [url, clientUrl(url)]) {
-    const appending = new EventLog(connectionTo(t, each))
-    const stream = `test-${randomUUID()}`
-    await appending.append(stream, event(), noStream)
-    await t.rejects(appending.append(stream, event(), noStream), RevisionConflict)
-  }
+t.test('no URL makes the client pass over an append that failed', (t) => {
+  const url = clientUrl('kurrentdb://a:1,b:2?throwOnAppendFailure=false')
+  t.match(url, /^esdb:\/\/a:1,b:2\?.*throwOnAppendFailure=true$/)
+  t.notMatch(url, '=false')
+  t.end()
 })
 
 t.test('a start says which stream of ours loses events, and how to mend it', async (t) => {

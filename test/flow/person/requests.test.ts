@@ -78,16 +78,6 @@ t.test('a copy that broke off after its document was written is made again, and 
   t.match((await download(id)).body, { phone_number: asked, leads: [] })
 })
 
-t.test('a request that this database does not know has failed', async (t) => {
-  const id = randomUUID()
-  const data = {
-    person_request_id: id, user_id: '1', type: 'export', number_digest: '0'.repeat(32), requested_at: '2026-01-01T00:00:00.000Z'
-  }
-  const event = { id: randomUUID(), type: 'PersonRequested', data, metadata: { schema_version: '1' } }
-  await streams.append(personRequestStream(id), [event], -1n)
-  t.equal(await stateOf(id), 'failed')
-})
-
 t.test('a user has so many requests under way at most, whatever others have', async (t) => {
   const prepare = (kind: 'export' | 'erasure', id: string = randomUUID()) =>
     preparePersonRequest(pool, work.keys, kind, { id, userId: '7', phoneNumber: asked })

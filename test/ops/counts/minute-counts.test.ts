@@ -20,12 +20,6 @@ t.test('a process that ends has written what it counted, and nothing where it co
   t.strictSame(await rows(), [{ process: 'a', name: 'commands accepted', count: 7 }], 'of one minute it adds up')
 })
 
-t.test('a process goes on where its counts cannot be written', async (t) => {
-  const broken = recordMinutes({ pool, holder: '\0' }, () => new Map([['commands accepted', 1]]), log)
-  await broken()
-  t.match(warned, ['the counts of a minute could not be written, the next ones have them'])
-})
-
 t.test('a day has the commands of all processes by ten minutes, and forgets older ones', async (t) => {
   await pool.query(`
     DELETE FROM ledger.minute_counts;
