@@ -65,6 +65,14 @@ t.test('every command of ringledger that a document names is there, with the opt
   }
 })
 
+t.test('the table of commands in the README has every command', async (t) => {
+  const rows = readFileSync('README.md', 'utf8').split('\n').map((row) => [...(row.split(' | ')[0] ?? '').matchAll(/[a-z-]+/g)].map(String))
+  const missing = (command: Command, path: string[]): string[] => command.commands.length > 0
+    ? command.commands.flatMap((each) => missing(each, [...path, each.name()]))
+    : rows.some((row) => path.every((word) => row.includes(word))) ? [] : [path.join(' ')]
+  t.same(missing(program, []), [])
+})
+
 t.test('every file that a document names is there', async (t) => {
   const paths = files.filter((file) => file !== 'docs/adding.md').flatMap((file) => pathsIn(readFileSync(file, 'utf8')))
   t.ok(paths.length > 80, `${paths.length} are found`)

@@ -51,8 +51,9 @@ t.test('page behind page holds every row once, also those of one microsecond', a
   }
 })
 
-t.test('a page by its number tells where the next one begins', async (t) => {
+t.test('a page by its number tells where the next one begins, whatever is inserted meanwhile', async (t) => {
   const { next } = await things({ page: 2, perPage: 10 }, 'walker')
+  await add('walker', 32, 1, 1)
   t.strictSame(idsOf(await things({ after: next ?? [], perPage: 3 }, 'walker')), [11, 10, 9])
   t.equal((await things({ page: 4, perPage: 10 }, 'walker')).next, null)
   t.equal((await things({ page: 9, perPage: 10 }, 'walker')).next, null)
