@@ -1,8 +1,14 @@
-// In a small heap: more large bodies at once than it has room for.
+// In a small heap: more large bodies at once than it has room for; large events that a filter leaves out; and a contact
+// whose leads were created and deleted very many times, and who has as many as there may be.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant } from '../../support/bodies/bodies.js'
+import { eventStoreCluster } from '../../support/cluster/cluster.js'
 import { apiProcess, testService } from '../../support/service.js'
+import { randomUUID } from 'node:crypto'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
+import { mainProcess } from '../../support/ringledger.js'
+import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 t.test('a process with a small heap outlives 500 large bodies at once, and answers others meanwhile', async (t) => {
   const service = await testService(t, ['projector'])
@@ -17,4 +23,45 @@ t.test('a process with a small heap outlives 500 large bodies at once, and answe
   await eventually(async () => (await call('GET', '/health/ready')).status === 200)
   process.signal('SIGTERM')
   t.equal((await process.ended).code, 0)
+})
+
+const person = { phone_number: '+15551230001', variables: { customer_name: 'Ada', email: '', notes: 'x'.repeat(1_000) } }
+const at = '2026-01-31T12:00:00Z'
+const ids = (lead_id: number) => ({ lead_id, user_id: '1', campaign_id: 1 })
+const created = (lead_id: number) => ({
+  type: 'LeadCreated' as const,
+  data: { ...ids(lead_id), ...person, secondary_contacts: [], created_at: at }
+})
+const deleted = (lead_id: number) => ({ type: 'LeadDeleted' as const, data: { ...ids(lead_id), deleted_at: at } })
+
+const { connection, store } = await scratchEventStore(t)
+const streams = new EventLog(connection)
+
+t.test('a process with a small heap reads 50,000 events of a contact with 1,000 leads, and refuses one more', async (t) => {
+  const contact = randomUUID()
+  const former = Array.from({ length: 24_500 }, (_, index) => [created(index + 1), deleted(index + 1)]).flat()
+  const present = Array.from({ length: 1_000 }, (_, index) => created(30_000 + index))
+  const all = [...former, ...present].map((event) => ({ id: randomUUID(), ...event, metadata: {} }))
+  for (let at = 0; at < all.length; at += 500) {
+    await streams.append(`lead-1-${contact}`, all.slice(at, at + 500), at === 0 ? noStream : BigInt(at - 1))
+  }
+  const args = [store.url, contact]
+  const { said, ended } = mainProcess(t, new URL('./one-more-lead-main.js', import.meta.url), args, { heapMb: 48 })
+  t.equal(await ended, 0)
+  const words = 'is a lead of this campaign 1000 times already, which is the most'
+  t.strictSame(said, [{ refused: { phone_number: [words] } }])
+})
+
+t.test('a small heap outlives many large events outside the filter, which the store does not report', async (t) => {
+  const { store, connection } = await scratchEventStore(t)
+  const direct = new EventLog(connection)
+  const { url } = await eventStoreCluster(t, store, { size: 1 })
+  const data = { notes: 'x'.repeat(900 * 1024) }
+  for (let n = 0; n < 100; n++) {
+    await direct.append(`test-${randomUUID()}`, [{ id: randomUUID(), type: 'Other', data, metadata: {} }], noStream)
+  }
+  const args = [url, 'Never', String(await direct.head())]
+  const { said, ended } = mainProcess(t, new URL('./following-main.js', import.meta.url), args, { heapMb: 72 })
+  t.equal(await ended, 0)
+  t.strictSame(said, [{ count: 0 }])
 })
