@@ -140,7 +140,7 @@ export const parts: Part[] = [
   },
   { name: 'console', files: ['test/long/console'], guards: ['packages/console/src', 'packages/client/src'], minutes: 5 },
   { name: 'bench', files: ['test/long/bench'], guards: ['bench'], minutes: 5 },
-  { name: 'heap', files: ['test/long/heap'], guards: ['src/http/limits.ts', 'src/commands'], minutes: 2 },
+  { name: 'heap', files: ['test/long/heap'], guards: ['src/http/limits.ts', 'src/commands', 'src/log'], minutes: 2 },
   {
     name: 'hostile',
     files: ['test/long/hostile'],

@@ -1,9 +1,8 @@
-// In a small heap: more large bodies at once than it has room for; large events that a filter leaves out; and a contact
-// whose leads were created and deleted very many times, and who has as many as there may be.
+// In a small heap: more large bodies at once than it has room for, and a contact whose leads were created and deleted
+// very many times, and who has as many as there may be.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant } from '../../support/bodies/bodies.js'
-import { eventStoreCluster } from '../../support/cluster/cluster.js'
 import { apiProcess, testService } from '../../support/service.js'
 import { randomUUID } from 'node:crypto'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
@@ -50,18 +49,4 @@ t.test('a process with a small heap reads 50,000 events of a contact with 1,000 
   t.equal(await ended, 0)
   const words = 'is a lead of this campaign 1000 times already, which is the most'
   t.strictSame(said, [{ refused: { phone_number: [words] } }])
-})
-
-t.test('a small heap outlives many large events outside the filter, which the store does not report', async (t) => {
-  const { store, connection } = await scratchEventStore(t)
-  const direct = new EventLog(connection)
-  const { url } = await eventStoreCluster(t, store, { size: 1 })
-  const data = { notes: 'x'.repeat(900 * 1024) }
-  for (let n = 0; n < 100; n++) {
-    await direct.append(`test-${randomUUID()}`, [{ id: randomUUID(), type: 'Other', data, metadata: {} }], noStream)
-  }
-  const args = [url, 'Never', String(await direct.head())]
-  const { said, ended } = mainProcess(t, new URL('./following-main.js', import.meta.url), args, { heapMb: 72 })
-  t.equal(await ended, 0)
-  t.strictSame(said, [{ count: 0 }])
 })
