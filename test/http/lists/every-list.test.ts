@@ -283,6 +283,8 @@ t.test('a user who hangs up and asks again has no more lists read at once, and n
   socket.destroy()
   await once(socket, 'close')
   const lists = Array.from({ length: 6 }, () => get('/user/leads', user))
+  for (const path of ['/user/campaigns', '/user/me', '/user/assistants']) await get(path, '2') // meanwhile the lists have arrived
+  t.equal(await waitingStatements(), 3)
   const other = get('/user/leads', '2')
   await eventually(async () => await waitingStatements() === 4)
   await unlock()
