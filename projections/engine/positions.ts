@@ -221,11 +221,10 @@ export class Positions {
     })
   }
 
-  /** Notifications may have been missed, so it looks again for calls that wait. */
+  /** Notifications may have been missed: the next tick looks again for calls that wait. */
   #forget (): void {
     this.#forgotten += 1
     for (const known of this.#sources.values()) Object.assign(known, unknown)
-    for (const { known } of this.#waiters) this.#lookAgain(known)
   }
 
   #advance (known: Known, seen: Seen): void {
