@@ -139,6 +139,7 @@ t.test('once an append has failed the process is not ready until one is written'
     "SELECT schemaname AS schema FROM pg_tables WHERE tablename = 'events'")
   const events = `${log?.schema}.events`
   const probes = async () => (await streams.read('ringledger-write-probe')).length
+  await eventually(async () => (await call('GET', '/health/ready')).status === 200) // the outage before wrote its own
   const before = await probes()
   await pool.query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
