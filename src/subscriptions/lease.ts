@@ -52,14 +52,15 @@ const releaseWithinMs = 1_000
 
 /**
  * Waits for the lease, runs `work` while it holds it, releases it, and starts over until `signal` is aborted. `work`
- * must end when its lease's signal is aborted. Rethrows errors of `work` after it has released the lease.
+ * must end when its lease's signal is aborted, and does not begin with one that is. Rethrows errors of `work` after it
+ * has released the lease.
  */
 export async function wheneverLeased (options: LeaseOptions, work: (lease: Lease) => Promise<void>): Promise<void> {
   const { signal, times = usualTimes } = options
   while (!signal.aborted) {
     const epoch = await acquire(options)
     if (epoch === undefined) await pause(times.tryEvery, signal)
-    else await hold(options, epoch, work)
+    else await hold(options, epoch, signal.aborted ? async () => {} : work)
   }
 }
 

@@ -113,6 +113,20 @@ t.test('a lease that is wanted once is waited for while its holder may be dead, 
   t.equal(await own(), 3n)
 })
 
+t.test('who stops while it acquires a lease begins no work, and gives the lease back', async (t) => {
+  const query = async (...given: unknown[]): Promise<unknown> => {
+    const answer = await Reflect.apply(pool.query, pool, given)
+    void late.stop()
+    return answer
+  }
+  const late = contender('stopped', Object.assign(Object.create(pool), { query }))
+  await late.ended
+  t.strictSame(late.owned, [])
+  const next = contender('stopped')
+  await eventually(() => next.owned.length === 1, 2_000)
+  await next.stop()
+})
+
 /** The pool, where each statement that renews passes `on` first. */
 function watching (on: (nth: number) => Promise<void> | void): Pool {
   let nth = 0
