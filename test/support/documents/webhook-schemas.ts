@@ -12,7 +12,7 @@ export const schemaFiles: Record<Type, string> = {
 }
 
 /** JSON Schema 2020-12, complete in itself, as plain data. */
-export function receiverSchema (type: Type): Record<string, unknown> {
+function receiverSchema (type: Type): Record<string, unknown> {
   const { schema, example } = webhooks[type].post.requestBody.content['application/json']
   const { title = '' }: { title?: string } = schema
   const named: Named = {}
