@@ -146,8 +146,8 @@ function addStatements (name: string, unit: string, counted: readonly Statements
 }
 
 async function measureIdle (): Promise<void> {
-  const seconds = options.quick ? 10 : 20
-  await delay(30_000) // the load's last work is done, and pools have closed its connections
+  const seconds = 20
+  await delay(60_000) // pools close connections, and V8 collects the garbage of the load: 0.5 s of CPU a process
   const measured: Idle[][] = []
   for (let round = 0; round < rounds; round++) {
     say(`idle: round ${round + 1} of ${rounds}`)
