@@ -357,15 +357,16 @@ t.test('an erasure waits for parked events of the person before the key ends, as
   const unrelated = await parkOn('call-of-nobody', 'CallCompleted', { from: `${phone_number}9` })
 
   const waits_for = `parked events, which an operator retries or skips (ringledger projections quarantine): ${stream}, call-parked-call`
-  const [id] = await Promise.all([askErasure, askCopy].map(async (ask): Promise<string> => {
-    const { id } = (await ask({ phone_number })).body.data
+  const erasure = await askErasure({ phone_number })
+  const copy = await askCopy({ phone_number })
+  const { id } = erasure.body.data
+  for (const asked of [erasure, copy]) {
     const waiting = await eventually(async () => {
-      const { data } = (await read(id)).body
+      const { data } = (await read(asked.body.data.id)).body
       return data.waits_for !== undefined && data
     })
     t.match(waiting, { status: 'processing', waits_for })
-    return id
-  }))
+  }
   t.match(await erasuresFound(pool, { lastScavenges: async () => undefined, memberCount: async () => 1 }), {
     level: 'warning', found: `erasure ${id} waits for ${waits_for}`
   })
