@@ -135,7 +135,8 @@ const scheduled = (column = 'trigger') => `${column} = 'schedule'`
 // second. If other assistants of a user wait for room, one gets a single attempt. The claim looks at one due row more
 // than it may take, to know whether any is left. (SELECT …) hides the length of an array, so that one plan serves all.
 // `= ANY(ARRAY(…))` looks rows up by id: statistics say that a queue is empty, and a join would read all dead entries
-// of an index, for instance while a backup runs.
+// of an index, for instance while a backup runs. A session also keeps a plan that it made for an empty log, and a join
+// would read all of it for as long.
 const noted = 'ringledger.users_locked'
 const opened = `(SELECT current_setting('${noted}')::bigint[])::bigint[]`
 
@@ -199,7 +200,7 @@ const takenSql = (which: string, since: string) => `
   ), fitting AS MATERIALIZED (
     SELECT r.*, row_number() OVER by_turns AS nth_of_all, sum(octet_length(d.body)) OVER by_turns AS bytes
     FROM ranked r JOIN ledger.webhook_deliveries d ON d.id = r.delivery_id
-    WHERE ${isToSend('r', 'd')} AND (nth_of_user <= ${bounds.shared}
+    WHERE d.id = ANY(ARRAY(SELECT delivery_id FROM ranked)) AND ${isToSend('r', 'd')} AND (nth_of_user <= ${bounds.shared}
       OR (nth_of_user <= ${bounds.ofUser} AND (turn <= ${bounds.firstOnes} OR trigger <> 'schedule')))
     WINDOW by_turns AS (ORDER BY nth_of_user, due_at, delivery_id)
   ), taken AS (
@@ -210,7 +211,7 @@ const takenSql = (which: string, since: string) => `
     RETURNING d.delivery_id, d.trigger, d.n, d.assistant_id, d.user_id, d.started_at, d.due_at
   ), nothing AS MATERIALIZED (
     SELECT c.delivery_id, c.trigger FROM candidate c JOIN ledger.webhook_deliveries d ON d.id = c.delivery_id
-    WHERE NOT ${isToSend('c', 'd')} FOR NO KEY UPDATE OF d SKIP LOCKED
+    WHERE d.id = ANY(ARRAY(SELECT delivery_id FROM candidate)) AND NOT ${isToSend('c', 'd')} FOR NO KEY UPDATE OF d SKIP LOCKED
   ), dropped AS (
     DELETE FROM ledger.webhook_due due USING nothing
     WHERE due.delivery_id = ANY(ARRAY(SELECT delivery_id FROM nothing))

@@ -139,13 +139,13 @@ const isDue = (sign: '=' | '<>') => `(
 // a last failure of another revision is about a former webhook.
 const lockedSql = `
   hook AS MATERIALIZED (
-    SELECT w.* FROM ledger.webhooks w WHERE w.assistant_id IN (SELECT assistant_id FROM ended)
+    SELECT w.* FROM ledger.webhooks w WHERE w.assistant_id = ANY(ARRAY(SELECT assistant_id FROM ended))
       AND (w.failing_since IS NOT NULL OR w.failures_in_row > 0 OR w.suspended_at IS NOT NULL
         OR w.assistant_id IN (SELECT assistant_id FROM ended WHERE outcome <> 'delivered'))
     ORDER BY w.assistant_id FOR NO KEY UPDATE
   ), delivery AS MATERIALIZED (
     SELECT id, user_id, assistant_id, call_id, status, erased_at FROM ledger.webhook_deliveries
-    WHERE id IN (SELECT delivery_id FROM ended) AND (SELECT count(*) FROM hook) >= 0 ORDER BY id FOR NO KEY UPDATE
+    WHERE id = ANY(ARRAY(SELECT delivery_id FROM ended)) AND (SELECT count(*) FROM hook) >= 0 ORDER BY id FOR NO KEY UPDATE
   ), due AS MATERIALIZED (
     SELECT * FROM ledger.webhook_due
     WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM ended)) AND (SELECT count(*) FROM delivery) >= 0
@@ -213,8 +213,8 @@ const savedSql = `
         restarted_at = CASE WHEN c.is_resumed THEN now() ELSE w.restarted_at END,
         is_hastening = w.is_hastening OR c.is_resumed
     FROM changed c
-    WHERE w.assistant_id = c.assistant_id AND (c.failures > 0 OR c.success IS NOT NULL OR c.paused_until IS NOT NULL
-      OR c.is_suspended)
+    WHERE w.assistant_id = ANY(ARRAY(SELECT assistant_id FROM changed)) AND w.assistant_id = c.assistant_id
+      AND (c.failures > 0 OR c.success IS NOT NULL OR c.paused_until IS NOT NULL OR c.is_suspended)
   ), newest AS MATERIALIZED (
     SELECT DISTINCT ON (delivery_id) delivery_id, outcome AS last_outcome, status_code AS last_code
     FROM result WHERE is_ours OR outcome = 'delivered' ORDER BY delivery_id, ended_at DESC, nth DESC
@@ -248,7 +248,7 @@ const savedSql = `
         outcome = coalesce(v.last_outcome, d.outcome),
         status_code = CASE WHEN v.last_outcome IS NULL THEN d.status_code ELSE v.last_code END
     FROM decided v LEFT JOIN hook w USING (assistant_id)
-    WHERE d.id = v.id AND (v.n IS NOT NULL OR v.becomes <> v.status OR v.last_outcome IS NOT NULL)
+    WHERE d.id = ANY(ARRAY(SELECT id FROM decided)) AND d.id = v.id AND (v.n IS NOT NULL OR v.becomes <> v.status OR v.last_outcome IS NOT NULL)
   ), planned AS MATERIALIZED (
     SELECT due.delivery_id, due.trigger, r.is_ours, r.is_scheduled, r.in_ms, r.pause_ms, r.is_present, r.is_crash, r.outcome, due.due_at,
            CASE WHEN r.nth IS NULL THEN v.becomes <> 'scheduled' AND due.trigger = 'schedule' AND due.worker IS NULL
@@ -318,8 +318,8 @@ const toldSql = `
   SELECT ARRAY(
            SELECT assistant_id::text FROM (SELECT DISTINCT assistant_id FROM result WHERE is_ours) e
            JOIN ledger.webhooks w USING (assistant_id) LEFT JOIN changed c USING (assistant_id)
-           WHERE ${isDue('<>')}
-             OR (w.waits_since IS NULL AND ${isOpen('w')} AND c.paused_until IS NULL AND c.is_suspended IS NOT TRUE AND ${isDue('=')})
+           WHERE w.assistant_id = ANY(ARRAY(SELECT assistant_id FROM result)) AND (${isDue('<>')}
+             OR (w.waits_since IS NULL AND ${isOpen('w')} AND c.paused_until IS NULL AND c.is_suspended IS NOT TRUE AND ${isDue('=')}))
            UNION SELECT assistant_id::text FROM called) AS next,
          (SELECT json_agg(r.nth) FROM result r JOIN kept USING (delivery_id, trigger, started_at)) AS kept,
          (SELECT json_agg(n) FROM noticed n) AS notices, (SELECT count(*)::integer FROM ended) AS found`
