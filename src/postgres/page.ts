@@ -155,7 +155,7 @@ function rowsOf (
     SELECT 0::bigint AS n, 0::bigint AS bytes, NULL::json AS item
     UNION ALL
     SELECT chosen.n, given.bytes + one.bytes, one.item
-    FROM given JOIN chosen ON chosen.n = given.n + 1 CROSS JOIN LATERAL (
+    FROM given CROSS JOIN LATERAL (SELECT * FROM chosen WHERE chosen.n = given.n + 1 OFFSET 0) chosen CROSS JOIN LATERAL (
       SELECT made.item, octet_length(made.item::text) AS bytes FROM (
         SELECT ${item} AS item FROM (SELECT ${columns} FROM ${from} WHERE ${key} = chosen.${key}) page OFFSET 0) made
       OFFSET 0) one

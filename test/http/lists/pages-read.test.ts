@@ -4,6 +4,7 @@ import { findCalls } from '../../../projections/calls.js'
 import { findLeads } from '../../../projections/find-leads.js'
 import { ensureProjections } from '../../../projections/engine/generations.js'
 import { projections } from '../../../projections/index.js'
+import { openPool } from '../../../src/postgres/pool.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { pagesRead, fillCalls, fillDeliveries, fillLeads } from '../../long/plans/plan.js'
 import { listDeliveries } from '../../../workers/deliveries/read.js'
@@ -14,6 +15,31 @@ const count = Number(process.env.PLAN_ROWS ?? 20_000)
 const { pool } = await scratchLedger(t)
 await ensureProjections(pool, projections)
 for (const fill of [fillLeads, fillCalls, fillDeliveries]) await fill(pool, count)
+
+t.test('where a page was planned for a user without leads, it looks up each of its rows once', async (t) => {
+  const { pool, databaseUrl } = await scratchLedger(t)
+  await ensureProjections(pool, projections)
+  const session = openPool(databaseUrl, { applicationName: 'test', max: 1, onError: () => {} })
+  t.teardown(() => session.end())
+  const perPage = 100
+  const page = () => findLeads(session, { userId: '7' }, { page: 1, perPage })
+  const lookedUp = async () => {
+    await session.query('SELECT pg_stat_force_next_flush()')
+    const { rows: [found] } = await session.query<{ count: number }>(
+      "SELECT idx_scan::integer AS count FROM pg_stat_user_indexes WHERE indexrelname = 'leads_pkey'")
+    return found?.count ?? NaN
+  }
+  const add = (userId: string, first: number, count: number) => session.query(`
+    INSERT INTO read_leads_g1.leads (id, place, user_id, campaign_id, phone_number, variables, words, called, status, stream, created_at, updated_at)
+    SELECT $2 + i, 0, $1, 1, '+49', '{}', '', '', 'created', i::text, now(), now() FROM generate_series(1, $3) i`, [userId, first, count])
+  await add('8', 0, 6_000)
+  for (let n = 0; n < 6; n++) t.equal((await page()).items.length, 0) // Postgres keeps the plan from the sixth time on
+  await add('7', 10_000, 500)
+  const before = await lookedUp()
+  t.equal((await page()).items.length, perPage)
+  const count = await lookedUp() - before
+  t.ok(count <= 2 * perPage, `${count} look-ups`)
+})
 
 const after = (id: string) => ({ after: [new Date(Date.UTC(2026, 0, 1) + count * 500).toISOString(), id], perPage: 15 })
 const someDelivery = '8199a6da-f234-5f31-87e3-6f71755ff78d'
