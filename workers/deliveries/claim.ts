@@ -1,8 +1,8 @@
 // Claims the attempts that a worker makes next: due rows of assistants, with everything that sending needs. Claims of
 // one user are serial, so the bounds are exact.
-import type { Pool, QueryResult } from 'pg'
+import type { Pool } from 'pg'
 import type { SealedRow } from '../../src/privacy/sealed-text.js'
-import { onConnection } from '../../src/postgres/transaction.js'
+import { executeIndexed } from './indexed.js'
 
 /** What starts an attempt: the schedule, a redelivery (`manual`), a test or a probe. Each numbers its own attempts. */
 export type Trigger = 'schedule' | 'manual' | 'test' | 'probe'
@@ -61,27 +61,19 @@ export const [suspectAfter, heldAfter] = [2, 4]
 
 const lockSpace = 0x77_68 // any number that nothing else uses for advisory locks with two keys
 
+/** A literal of SQL. Leaves out what is no id: others may write to the queue. */
+export const idsIn = (assistants: readonly string[]) => `'{${assistants.filter((id) => /^\d{1,18}$/.test(id)).join()}}'`
+
 /**
  * Claims due attempts of these assistants by two statements in one message, which is one transaction. The first one
  * locks users and notes their assistants. The second has a newer snapshot: it sees what the last lock holder wrote.
  */
 export async function claim (pool: Pool, assistants: readonly string[], claiming: Claiming): Promise<Claim> {
   const { worker, room, bytes, suspects } = claiming
-  const asked = assistants.filter((id) => /^\d{1,18}$/.test(id))
-  const text = `EXECUTE claim_users('{${asked.join()}}');
+  const text = `EXECUTE claim_users(${idsIn(assistants)});
     EXECUTE ${suspects ? 'claim_suspects' : 'claim'}(${worker}, ${room}, ${bytes})`
-  const [users, { rows }] = await onConnection(pool, async (client, isBroken) => {
-    try {
-      if (!prepared.has(client.connection)) await client.query(preparing)
-      prepared.add(client.connection)
-      // pg returns one result for each statement, which its types do not say.
-      return await client.query(text) as unknown as [QueryResult<Record<'open' | 'busy', string[]>>, QueryResult<ClaimRow>]
-    } catch (error) {
-      isBroken(error as Error) // it may be committed: the sender begins anew
-      throw error
-    }
-  })
-  const { open = [], busy = [] } = users.rows[0] ?? {}
+  const [[users], rows] = await executeIndexed<[Record<'open' | 'busy', string[]>, ClaimRow]>(pool, preparing, text)
+  const { open = [], busy = [] } = users ?? {}
   const seen = new Map(rows.map((row) => [row.assistant_id, row]))
   return {
     attempts: rows.flatMap(({ wantsRoom, waitMs, delivery_id, ...row }) =>
@@ -279,5 +271,3 @@ const suspectsSql = `WITH ${openedSql}, ${takenSql(`crashes >= ${suspectAfter}`,
 const preparing = `PREPARE claim_users (bigint[]) AS ${usersSql};
 ${['claim', 'claim_suspects'].map((name, nth) =>
   `PREPARE ${name} (bigint, bigint, bigint) AS ${[usualSql, suspectsSql][nth]}`).join(';\n')}`
-/** Connections whose sessions have the prepared statements. */
-const prepared = new WeakSet<object>()

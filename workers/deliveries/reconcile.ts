@@ -2,7 +2,8 @@
 // to assistant, so a million deliveries of one cost no more than one. It alone looks at rows that were due before
 // `due_from`: their transaction took longer than a minute.
 import type { Pool } from 'pg'
-import { bounds, isOpen, refill } from './claim.js'
+import { bounds, idsIn, isOpen, refill } from './claim.js'
+import { executeIndexed } from './indexed.js'
 import { mostAtOnce } from './webhooks.js'
 
 const assistantsAtOnce = 10_000
@@ -56,14 +57,13 @@ const stepSql = `${servableSql(nextOnes)}, marked AS (
     (SELECT json_agg(assistant_id::text ORDER BY nth) FROM servable WHERE nth <= ${bounds.ofUser} - count) AS found`
 
 /** Assistants that a claim would serve now: the longest unserved of each user, as many as have room. Others wait. */
-export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSignal): Promise<string[]> {
+export async function findWaiting (pool: Pool, signal?: AbortSignal): Promise<string[]> {
   const { rows: onDemand } = await pool.query<{ id: string }>(`
     SELECT DISTINCT assistant_id::text AS id FROM ledger.webhook_due
     WHERE worker IS NULL AND crashes < 2 AND trigger <> 'schedule' AND due_at <= now()`)
   const all = onDemand.map(({ id }) => id)
   for (let after = '0', goesOn = true; goesOn && !signal?.aborted;) {
-    const { rows: [step] } = await pool.query<{ last: string | null, goes_on: boolean, found: string[] | null }>(
-      { name: 'find-waiting', text: stepSql, values: [after, assistantsAtOnce] })
+    const [[step]] = await executeIndexed<[Step]>(pool, preparing, `EXECUTE find_waiting(${after}, ${assistantsAtOnce})`)
     all.push(...step?.found ?? [])
     after = step?.last ?? after
     goesOn = step?.goes_on ?? false
@@ -75,12 +75,13 @@ export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSign
  * Those of these assistants that a claim would serve now, as the queue ignores what comes while one has a job. An
  * outcome names those that wait for room, once there is some.
  */
-export async function findAgain (pool: Pick<Pool, 'query'>, assistants: readonly string[]): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>({
-    name: 'find-again',
-    text: `${servableSql(theseOnes)}
-      SELECT assistant_id::text AS id FROM servable WHERE waits_since IS NULL AND nth <= ${bounds.ofUser} - count`,
-    values: [assistants]
-  })
-  return rows.map(({ id }) => id)
+export async function findAgain (pool: Pool, assistants: readonly string[]): Promise<string[]> {
+  const [found] = await executeIndexed<[{ id: string }]>(pool, preparing, `EXECUTE find_again(${idsIn(assistants)})`)
+  return found.map(({ id }) => id)
 }
+
+interface Step { last: string | null, goes_on: boolean, found: string[] | null }
+
+const preparing = `PREPARE find_waiting (bigint, bigint) AS ${stepSql};
+PREPARE find_again (bigint[]) AS ${servableSql(theseOnes)}
+  SELECT assistant_id::text AS id FROM servable WHERE waits_since IS NULL AND nth <= ${bounds.ofUser} - count`

@@ -156,7 +156,7 @@ rule('three kills in a row hold no healthy delivery, and the one that crashes is
   t.same(await r.notices(), ['delivery_exhausted crashed'])
 })
 
-rule('claims and outcomes read no table whole, also where they were planned for an empty log', async (t) => {
+rule('claims and outcomes read no table whole, also where they were planned for an almost empty one', async (t) => {
   const pool = openPool(r.databaseUrl, { applicationName: 'test', max: 1, onError: () => {} })
   t.teardown(() => pool.end())
   const { add, claim, end } = driving(pool)
@@ -168,18 +168,17 @@ rule('claims and outcomes read no table whole, also where they were planned for 
   }
   const readWhole = async () => {
     await pool.query('SELECT pg_stat_force_next_flush()')
-    const { rows: [found] } = await pool.query<{ rows: number }>(`
-      SELECT sum(seq_tup_read)::integer AS rows FROM pg_stat_user_tables
+    const { rows: [found] } = await pool.query<{ times: number }>(`
+      SELECT sum(seq_scan)::integer AS times FROM pg_stat_user_tables
       WHERE schemaname = 'ledger' AND relname IN ('webhooks', 'webhook_deliveries', 'webhook_due')`)
-    return found?.rows ?? NaN
+    return found?.times ?? NaN
   }
+  await pool.query('VACUUM ANALYZE ledger.webhook_due')
   for (let n = 0; n < 10; n++) await deliver() // Postgres keeps a plan from the sixth execution on
-  await pool.query("INSERT INTO ledger.webhooks (assistant_id, user_id, url) SELECT n, 'another', '' FROM generate_series(2, 2000) n")
-  await add(2_000, { assistant: 2 })
   const before = await readWhole()
   t.equal(await deliver(), 1)
-  const read = await readWhole() - before
-  t.ok(read < 100, `read ${read} rows of 4,000`)
+  await findAgain(pool, ['1'])
+  t.equal(await readWhole() - before, 0)
 })
 
 rule('claims look no further back than something may wait; what was committed late is found by the reconciler', async (t) => {
