@@ -21,24 +21,21 @@ t.test('where a page was planned for a user without leads, it looks up each of i
   await ensureProjections(pool, projections)
   const session = openPool(databaseUrl, { applicationName: 'test', max: 1, onError: () => {} })
   t.teardown(() => session.end())
-  const perPage = 100
-  const page = () => findLeads(session, { userId: '7' }, { page: 1, perPage })
-  const lookedUp = async () => {
+  const page = async () => (await findLeads(session, { userId: '7' }, { page: 1, perPage: 100 })).items.length
+  const lookUps = async () => {
     await session.query('SELECT pg_stat_force_next_flush()')
-    const { rows: [found] } = await session.query<{ count: number }>(
-      "SELECT idx_scan::integer AS count FROM pg_stat_user_indexes WHERE indexrelname = 'leads_pkey'")
-    return found?.count ?? NaN
+    const found = await session.query<{ n: string }>("SELECT idx_scan AS n FROM pg_stat_user_indexes WHERE indexrelname = 'leads_pkey'")
+    return Number(found.rows[0]?.n)
   }
   const add = (userId: string, first: number, count: number) => session.query(`
     INSERT INTO read_leads_g1.leads (id, place, user_id, campaign_id, phone_number, variables, words, called, status, stream, created_at, updated_at)
     SELECT $2 + i, 0, $1, 1, '+49', '{}', '', '', 'created', i::text, now(), now() FROM generate_series(1, $3) i`, [userId, first, count])
   await add('8', 0, 6_000)
-  for (let n = 0; n < 6; n++) t.equal((await page()).items.length, 0) // Postgres keeps the plan from the sixth time on
+  for (let n = 0; n < 6; n++) t.equal(await page(), 0) // Postgres keeps the plan from the sixth time on
   await add('7', 10_000, 500)
-  const before = await lookedUp()
-  t.equal((await page()).items.length, perPage)
-  const count = await lookedUp() - before
-  t.ok(count <= 2 * perPage, `${count} look-ups`)
+  const before = await lookUps()
+  t.equal(await page(), 100)
+  t.ok(await lookUps() - before <= 200)
 })
 
 const after = (id: string) => ({ after: [new Date(Date.UTC(2026, 0, 1) + count * 500).toISOString(), id], perPage: 15 })

@@ -162,23 +162,21 @@ rule('claims and outcomes read no table whole, also where they were planned for 
   const { add, claim, end } = driving(pool)
   const deliver = async () => {
     await add()
-    const { attempts } = await claim(r.worker)
-    await end(attempts, answer(200))
-    return attempts.length
+    await end((await claim(r.worker)).attempts, answer(200))
   }
-  const readWhole = async () => {
+  const timesReadWhole = async () => {
     await pool.query('SELECT pg_stat_force_next_flush()')
-    const { rows: [found] } = await pool.query<{ times: number }>(`
-      SELECT sum(seq_scan)::integer AS times FROM pg_stat_user_tables
+    const found = await pool.query<{ sum: string }>(`
+      SELECT sum(seq_scan) FROM pg_stat_user_tables
       WHERE schemaname = 'ledger' AND relname IN ('webhooks', 'webhook_deliveries', 'webhook_due')`)
-    return found?.times ?? NaN
+    return found.rows
   }
   await pool.query('VACUUM ANALYZE ledger.webhook_due')
   for (let n = 0; n < 10; n++) await deliver() // Postgres keeps a plan from the sixth execution on
-  const before = await readWhole()
-  t.equal(await deliver(), 1)
+  const before = await timesReadWhole()
+  await deliver()
   await findAgain(pool, ['1'])
-  t.equal(await readWhole() - before, 0)
+  t.same(await timesReadWhole(), before)
 })
 
 rule('claims look no further back than something may wait; what was committed late is found by the reconciler', async (t) => {
