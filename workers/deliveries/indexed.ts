@@ -10,11 +10,10 @@ const prepared = new WeakMap<object, Set<string>>()
 /**
  * Sends all of `text` in one message, which is one transaction.
  * @param preparing the statements that it executes, which each session prepares once
- * @param answerWithinMs when absent, as long as the pool waits
  * @returns the rows of each of its statements
  */
 export async function executeIndexed<Rows extends object[]> (
-  pool: Pool, preparing: string, text: string, answerWithinMs?: number
+  pool: Pool, preparing: string, text: string
 ): Promise<{ [nth in keyof Rows]: Array<Rows[nth]> }> {
   return await onConnection(pool, async (client, isBroken) => {
     const known = prepared.get(client.connection) ?? new Set()
@@ -22,9 +21,8 @@ export async function executeIndexed<Rows extends object[]> (
     try {
       if (!known.has(preparing)) await client.query(preparing)
       known.add(preparing)
-      const message = { text: `SET LOCAL enable_seqscan = off; ${text}`, ...(answerWithinMs && { query_timeout: answerWithinMs }) }
       // pg returns one result for each statement, which its types do not say.
-      const [, ...results] = await client.query(message) as unknown as QueryResult[]
+      const [, ...results] = await client.query(`SET LOCAL enable_seqscan = off; ${text}`) as unknown as QueryResult[]
       return results.map(({ rows }) => rows as unknown[]) as { [nth in keyof Rows]: Array<Rows[nth]> }
     } catch (error) {
       isBroken(error as Error) // it may be committed, and may still run

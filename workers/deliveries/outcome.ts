@@ -1,10 +1,9 @@
 // Records the outcomes of attempts: one statement for all that ended since the last one. It may be repeated, and it
 // changes only what its attempts still hold, whatever else runs meanwhile.
-import pg, { type Pool } from 'pg'
+import type { Pool } from 'pg'
 import type { Notice } from '../../src/features/webhooks/model.js'
 import type { Judgement, Outcome } from '../../src/features/webhooks/outcome.js'
 import { beginning, bounds, failuresOf, heldAfter, isOpen, runs, suspectAfter, type Attempt } from './claim.js'
-import { executeIndexed } from './indexed.js'
 import { mostAtOnce } from './webhooks.js'
 
 export interface Ended {
@@ -35,9 +34,11 @@ const failuresUntilTold = 3
 const answerWithinMs = 5_000
 
 /** Two attempts of one delivery may come together. */
-export async function recordOutcomes (pool: Pool, ended: readonly Ended[]): Promise<Recorded> {
-  const given = pg.escapeLiteral(JSON.stringify(ended.map(toRow)))
-  const row = await execute(pool, `record_outcomes(${given})`, answerWithinMs)
+export async function recordOutcomes (pool: Pick<Pool, 'query'>, ended: readonly Ended[]): Promise<Recorded> {
+  // Parameters, as a literal would be in the log of Postgres when it refuses the statement.
+  const values = [JSON.stringify(ended.map(toRow))]
+  const query = { name: 'record-outcomes', text: outcomeSql(givenSql), values, query_timeout: answerWithinMs }
+  const { rows: [row] } = await pool.query<RecordedRow>(query)
   const kept = (row?.kept ?? []).flatMap((nth) => ended[nth] ?? [])
   return { next: row?.next ?? [], notices: row?.notices ?? [], kept }
 }
@@ -47,16 +48,11 @@ export async function recordOutcomes (pool: Pool, ended: readonly Ended[]): Prom
  * @returns `isAll`: whether no others are left
  */
 export async function closeLost (
-  pool: Pool
+  pool: Pick<Pool, 'query'>
 ): Promise<{ closed: number, isAll: boolean } & Pick<Recorded, 'next' | 'notices'>> {
-  const row = await execute(pool, 'close_lost')
+  const { rows: [row] } = await pool.query<RecordedRow>({ name: 'close-lost', text: outcomeSql(lostSql) })
   const closed = row?.kept?.length ?? 0
   return { next: row?.next ?? [], notices: row?.notices ?? [], closed, isAll: (row?.found ?? 0) < mostAtOnce }
-}
-
-async function execute (pool: Pool, statement: string, withinMs?: number): Promise<RecordedRow | undefined> {
-  const [[recorded]] = await executeIndexed<[RecordedRow]>(pool, preparing, `EXECUTE ${statement}`, withinMs)
-  return recorded
 }
 
 interface RecordedRow { kept: number[] | null, next: string[], notices: NewNotice[] | null, found: number }
@@ -331,4 +327,3 @@ const toldSql = `
 
 const outcomeSql = (ended: string) =>
   `WITH ended AS MATERIALIZED (${ended}), ${lockedSql}, ${judgedSql}, ${savedSql}, ${toldSql}`
-const preparing = `PREPARE record_outcomes (json) AS ${outcomeSql(givenSql)}; PREPARE close_lost AS ${outcomeSql(lostSql)}`

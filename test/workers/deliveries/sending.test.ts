@@ -24,9 +24,9 @@ function instead<Of extends object> (of: Of, method: keyof Of, its: unknown): Of
 /** Does something whenever a claim has been committed, before that is answered. */
 const onClaim = (pool: Pool, then: () => Promise<void>): Pool => instead(pool, 'connect', async () => {
   const client = await pool.connect()
-  return instead(client, 'query', async (asked: string | { text: string }, values?: unknown[]) => {
-    const answer = await client.query(asked as string, values)
-    if (typeof asked === 'object' && asked.text.includes('EXECUTE claim')) await then()
+  return instead(client, 'query', async (text: string, values?: unknown[]) => {
+    const answer = await client.query(text, values)
+    if (typeof text === 'string' && text.includes('EXECUTE claim')) await then()
     return answer
   })
 })
